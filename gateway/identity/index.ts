@@ -1,0 +1,40 @@
+import type { Context } from '#platform/context.ts';
+import type { Closable, Subgraph } from '#platform/subgraph/subgraph.ts';
+import { ApiKey } from './entities/api-key.ts';
+import { Organization } from './entities/organization.ts';
+import { User } from './entities/user.ts';
+import { Vault } from './entities/vault.ts';
+import { Workspace } from './entities/workspace.ts';
+import { identityMigration } from './migrations/0001-identity.ts';
+import { createApiKey } from './operations/create-api-key.ts';
+import { getOrganization } from './operations/get-organization.ts';
+import { getUser } from './operations/get-user.ts';
+import { listApiKeys } from './operations/list-api-keys.ts';
+import { listWorkspaces } from './operations/list-workspaces.ts';
+import { revokeApiKey } from './operations/revoke-api-key.ts';
+import { loadOrganization, loadUser, loadVault, loadWorkspace } from './references.ts';
+import { ApiKeyResolver } from './resolvers/api-key.ts';
+import { OrganizationResolver } from './resolvers/organization.ts';
+import { UserResolver } from './resolvers/user.ts';
+import { VaultResolver } from './resolvers/vault.ts';
+import { WorkspaceResolver } from './resolvers/workspace.ts';
+
+/**
+ * Who exists: organizations, vaults, workspaces, users and credentials. A subgraph like the four areas, but always in the
+ * gateway's own process, because the gateway authenticates with it (docs/decisions/0002-identity-in-the-gateway.md).
+ */
+export const identity: Subgraph = {
+  name: 'identity',
+  entities: [Organization, Vault, Workspace, User, ApiKey],
+  resolvers: [OrganizationResolver, VaultResolver, WorkspaceResolver, UserResolver, ApiKeyResolver],
+  references: {
+    Organization: loadOrganization,
+    Vault: loadVault,
+    Workspace: loadWorkspace,
+    User: loadUser,
+  } satisfies Record<string, (reference: { id: string }, ctx: Context<Closable>) => unknown>,
+  operations: [getOrganization, getUser, listWorkspaces, createApiKey, listApiKeys, revokeApiKey],
+  migrations: [identityMigration],
+  openPorts: async () => ({ close: async () => {} }),
+  jobs: () => [],
+};

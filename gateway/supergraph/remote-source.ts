@@ -1,0 +1,46 @@
+import type { GraphQLDataSource } from '@apollo/gateway';
+import type { GatewayGraphQLResponse } from '@apollo/server-gateway-interface';
+import type { Pool } from 'undici';
+import type { Clock } from '#platform/clock.ts';
+import type { RequestContext } from '#platform/context.ts';
+import { DomainError } from '#platform/errors.ts';
+import { signRequest } from '#platform/subgraph/signed-request.ts';
+
+/** A subgraph behind HTTP, over a keep-alive pool. Who asks travels signed: the subgraph accepts nobody else. */
+export class RemoteSource implements GraphQLDataSource {
+  readonly #name: string;
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #secret: string;
+  readonly #clock: Clock;
+
+  constructor(options: { name: string; pool: Pool; path: string; secret: string; clock: Clock }) {
+    this.#name = options.name;
+    this.#pool = options.pool;
+    this.#path = options.path;
+    this.#secret = options.secret;
+    this.#clock = options.clock;
+  }
+
+  async process({ request, context }: Parameters<GraphQLDataSource['process']>[0]): Promise<GatewayGraphQLResponse> {
+    const caller = context as unknown as RequestContext;
+    const { statusCode, headers, body } = await this.#pool
+      .request({
+        method: 'POST',
+        path: this.#path,
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${signRequest(caller, this.#secret, this.#clock)}` },
+        body: JSON.stringify({ query: request.query, variables: request.variables }),
+      })
+      .catch((cause: unknown) => {
+        throw this.#unavailable(cause);
+      });
+    const text = await body.text();
+    if (statusCode !== 200) throw this.#unavailable(new Error(`status ${statusCode}: ${text.slice(0, 200)}`));
+    if (headers['idempotent-replayed'] === 'true') caller.answer.replayed = true;
+    return JSON.parse(text) as GatewayGraphQLResponse;
+  }
+
+  #unavailable(cause: unknown): DomainError {
+    return new DomainError('unavailable', `The ${this.#name} service does not answer; try again shortly.`, { retry_after_seconds: 1 }, { cause });
+  }
+}

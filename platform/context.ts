@@ -1,0 +1,41 @@
+import type { EntityManager } from '@mikro-orm/core';
+import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { IdempotencyKey } from './idempotency.ts';
+import type { Principal } from './principal.ts';
+import type { Secrets } from './secrets.ts';
+import type { Config } from './config.ts';
+
+/** What every request and every job of one process shares. */
+export interface Platform {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly secrets: Secrets;
+  readonly groupCommit: GroupCommit;
+}
+
+/**
+ * Everything an operation can reach. Built in one place per request and one place per job.
+ * `Ports` are the slice's own doors to the outside.
+ */
+export interface Context<Ports = unknown> extends Platform, RequestContext {
+  /** A fork of the ORM's entity manager; inside a command it carries the transaction. */
+  readonly em: EntityManager;
+  readonly ports: Ports;
+}
+
+/** What an operation says about its answer beside the data; the gateway turns it into headers. */
+export interface Answer {
+  /** The command answered from its receipt: `Idempotent-Replayed: true`. */
+  replayed: boolean;
+}
+
+/** The part of a context that comes from the caller. The gateway makes it once per request, whichever entrance was used. */
+export interface RequestContext {
+  readonly principal: Principal | null;
+  readonly requestId: string;
+  readonly idempotency: IdempotencyKey | null;
+  readonly answer: Answer;
+}

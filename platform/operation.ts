@@ -1,0 +1,151 @@
+import type { EntityManager } from '@mikro-orm/core';
+import type { z } from 'zod';
+import type { Answer, Context } from './context.ts';
+import { transaction } from './database/transaction.ts';
+import type { DomainError } from './errors.ts';
+import { isKept, refusalOf } from './errors.ts';
+import type { GroupRun } from './group-commit.ts';
+import type { Claim, IdempotencyKey } from './idempotency.ts';
+import { findReceipts, fingerprint, inProgress, keepReceipts } from './idempotency.ts';
+import { authorize } from './requirements.ts';
+import type { Requirement } from './requirements.ts';
+
+/** The declared facts of an operation. All of them together are a register: test/architecture prints and freezes it. */
+export interface OperationFacts {
+  readonly name: string;
+  readonly kind: 'query' | 'command';
+  readonly requires: Requirement;
+}
+
+export type Operation<Ports, Input, Output> = ((ctx: Context<Ports>, input: Input) => Promise<Output>) & { readonly facts: OperationFacts };
+
+interface Definition<Ports, Schema extends z.ZodType, Output> {
+  readonly name: string;
+  readonly requires: Requirement;
+  readonly input: Schema;
+  readonly run: (ctx: Context<Ports>, input: z.output<Schema>) => Promise<Output>;
+}
+
+/**
+ * The wrapper of every operation does, in this order: authorise, parse, open the transaction, look for the idempotency key's
+ * receipt, run, keep the receipt (events and jobs are written by `run`), commit. If the process dies before the commit nothing
+ * has happened; if it dies after it, the repeat finds the receipt.
+ */
+
+/** Something that reads. */
+export function query<Ports, Schema extends z.ZodType, Output>(definition: Definition<Ports, Schema, Output>): Operation<Ports, z.input<Schema>, Output> {
+  const facts: OperationFacts = { name: definition.name, kind: 'query', requires: definition.requires };
+  const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
+    authorize(definition.requires, ctx.principal);
+    return definition.run(ctx, parse(definition.input, raw));
+  };
+  return Object.assign(run, { facts });
+}
+
+/** Something that changes state, in a transaction of its own. `run` answers a receipt: a plain value that can be replayed exactly. */
+export function command<Ports, Schema extends z.ZodType, Output>(definition: Definition<Ports, Schema, Output>): Operation<Ports, z.input<Schema>, Output> {
+  const facts: OperationFacts = { name: definition.name, kind: 'command', requires: definition.requires };
+  const runOne: GroupRun<Call<Ports, z.output<Schema>>> = async (em, [call]) => [await definition.run({ ...call!.ctx, em }, call!.input)];
+  const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
+    authorize(definition.requires, ctx.principal);
+    const call = { ctx, input: parse(definition.input, raw), key: ctx.idempotency, answer: ctx.answer };
+    try {
+      const [result] = await transaction(ctx.em, (em) => withReceipts(em, [call], runOne));
+      return settle<Output>(result);
+    } catch (error) {
+      // The refusal undid the transaction, so its receipt goes into one of its own: nothing else was done that it could miss.
+      if (isKept(error) && ctx.idempotency !== null && !ctx.answer.replayed) await transaction(ctx.em, (em) => keepReceipt(em, call, error));
+      throw error;
+    }
+  };
+  return Object.assign(run, { facts });
+}
+
+export interface Call<Ports, Input> {
+  readonly ctx: Context<Ports>;
+  readonly input: Input;
+  readonly key: IdempotencyKey | null;
+  readonly answer: Answer;
+}
+
+interface GroupDefinition<Ports, Schema extends z.ZodType, Output> extends Omit<Definition<Ports, Schema, Output>, 'run'> {
+  /** A key given in the input counts before the header's (memory store). */
+  readonly keyOf?: (input: z.output<Schema>) => string | null | undefined;
+  /** Whether this value is kept with the key; by default every value is. */
+  readonly keeps?: (output: Output) => boolean;
+  /** Runs all calls in the one transaction of `em`. A refusal is returned as a value; a throw undoes the whole group. */
+  readonly runGroup: (em: EntityManager, calls: readonly Call<Ports, z.output<Schema>>[]) => Promise<(Output | DomainError)[]>;
+}
+
+/** A command whose concurrent calls share transactions (group commit). */
+export function groupedCommand<Ports, Schema extends z.ZodType, Output>(
+  definition: GroupDefinition<Ports, Schema, Output>,
+): Operation<Ports, z.input<Schema>, Output> {
+  const facts: OperationFacts = { name: definition.name, kind: 'command', requires: definition.requires };
+  const runAll: GroupRun<Call<Ports, z.output<Schema>>> = (em, calls) => withReceipts(em, calls, definition.runGroup, definition.keeps as ((output: unknown) => boolean) | undefined);
+  const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
+    authorize(definition.requires, ctx.principal);
+    const input = parse(definition.input, raw);
+    const named = definition.keyOf?.(input);
+    const key = named ? { key: named, fingerprint: ctx.idempotency?.fingerprint ?? fingerprint([definition.name, raw]) } : ctx.idempotency;
+    return settle<Output>(await ctx.groupCommit.run(runAll, { ctx, input, key, answer: ctx.answer }));
+  };
+  return Object.assign(run, { facts });
+}
+
+/** Answers calls whose key was used from their receipts, runs the others, keeps their receipts: all in the transaction of `em`. */
+export async function withReceipts<Ports, Input>(
+  em: EntityManager,
+  calls: readonly Call<Ports, Input>[],
+  runGroup: GroupRun<Call<Ports, Input>>,
+  keeps: (output: unknown) => boolean = () => true,
+): Promise<unknown[]> {
+  const results = await receiptsOf(em, calls);
+  const fresh = calls.flatMap((call, index) => (results[index] === undefined ? [{ call, index }] : []));
+  if (fresh.length === 0) return results;
+  const done = await runGroup(em, fresh.map(({ call }) => call));
+  fresh.forEach(({ index }, position) => (results[index] = done[position]));
+  const kept = fresh.flatMap(({ call, index }) => (call.key === null || !(results[index] instanceof Error || keeps(results[index])) ? [] : [{ claim: claimOf(call), requestId: call.ctx.requestId, result: results[index] }]));
+  if (kept.length > 0) await keepReceipts(em, kept, calls[0]!.ctx.clock.now());
+  return results;
+}
+
+async function receiptsOf(em: EntityManager, calls: readonly Call<unknown, unknown>[]): Promise<unknown[]> {
+  const results: unknown[] = calls.map(() => undefined);
+  const keyed = calls.flatMap((call, index) => (call.key === null ? [] : [{ call, index, claim: claimOf(call) }]));
+  if (keyed.length === 0) return results;
+  const { clock, config } = calls[0]!.ctx;
+  const notBefore = new Date(clock.now().getTime() - config.idempotencyTtlSeconds * 1000);
+  const outcomes = await findReceipts(em, keyed.map(({ claim }) => claim), notBefore);
+  const running = new Set<string>();
+  keyed.forEach(({ call, index, claim }, position) => {
+    const outcome = outcomes[position];
+    const name = `${claim.organizationId}\n${claim.key}`;
+    if (outcome !== undefined) {
+      call.answer.replayed = outcome.replayed;
+      results[index] = outcome.result;
+    } else if (running.has(name)) results[index] = inProgress();
+    running.add(name);
+  });
+  return results;
+}
+
+const keepReceipt = (em: EntityManager, call: Call<unknown, unknown>, result: unknown): Promise<void> =>
+  keepReceipts(em, [{ claim: claimOf(call), requestId: call.ctx.requestId, result }], call.ctx.clock.now());
+
+const claimOf = (call: Call<unknown, unknown>): Claim => ({ ...call.key!, organizationId: call.ctx.principal!.organizationId });
+
+function settle<Output>(result: unknown): Output {
+  if (result instanceof Error) throw result;
+  return result as Output;
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
+  return settle(parseInput(schema, raw));
+}
+
+/** The input as the schema understands it, or the refusal that names what is wrong. */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> | DomainError {
+  const parsed = schema.safeParse(raw);
+  return parsed.success ? parsed.data : refusalOf(parsed.error);
+}

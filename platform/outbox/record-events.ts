@@ -1,0 +1,30 @@
+import type { EntityManager } from '@mikro-orm/core';
+import { query } from '../database/query.ts';
+
+/** Something that happened to one or more subjects of the same kind in the same place. */
+export interface DomainEvent {
+  readonly type: string;
+  readonly organizationId: string;
+  readonly vaultId: string | null;
+  readonly workspaceId: string | null;
+  readonly subjectIds: readonly string[];
+}
+
+/** Records events in the transaction that causes them: they exist exactly when their cause does. */
+export async function recordEvents(em: EntityManager, events: readonly DomainEvent[], now: Date): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map((event) => ({
+    type: event.type,
+    organization_id: event.organizationId,
+    vault_id: event.vaultId,
+    workspace_id: event.workspaceId,
+    subject_ids: event.subjectIds,
+  }));
+  await query(
+    em,
+    `insert into platform.event (type, organization_id, vault_id, workspace_id, subject_ids, created_at)
+     select type, organization_id, vault_id, workspace_id, subject_ids, $2::timestamptz
+       from jsonb_to_recordset($1::jsonb) as row(type text, organization_id text, vault_id text, workspace_id text, subject_ids text[])`,
+    [JSON.stringify(rows), now],
+  );
+}

@@ -1,0 +1,27 @@
+import 'reflect-metadata';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { printSchemaWithDirectives } from '@graphql-tools/utils';
+import { parse } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
+import { buildSchema, createResolversMap } from 'type-graphql';
+import type { NonEmptyArray } from 'type-graphql';
+import type { Subgraph } from './subgraph.ts';
+
+const federation = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@inaccessible"])';
+
+/** A slice's classes as a Federation 2 subgraph: the schema to execute, and the text that composition reads. */
+export async function buildSubgraph(subgraph: Subgraph): Promise<{ schema: GraphQLSchema; sdl: string }> {
+  const plain = await buildSchema({
+    resolvers: subgraph.resolvers as unknown as NonEmptyArray<new () => object>,
+    orphanedTypes: [...(subgraph.orphanedTypes ?? [])] as unknown as (new () => object)[],
+    skipCheck: true,
+    validate: false,
+  });
+  const sdl = `${federation}\n\n${printSchemaWithDirectives(plain)}\n`;
+  const resolvers = createResolversMap(plain) as Record<string, Record<string, unknown>>;
+  for (const [type, resolve] of Object.entries(subgraph.references)) {
+    resolvers[type] = { ...resolvers[type], __resolveReference: resolve };
+  }
+  return { schema: buildSubgraphSchema([{ typeDefs: parse(sdl), resolvers: resolvers as never }]), sdl };
+}
+

@@ -1,0 +1,81 @@
+import type { EntityManager } from '@mikro-orm/core';
+import type { Context, Platform, RequestContext } from '../context.ts';
+import type { Database } from '../database/database.ts';
+import type { Migration } from '../database/migrator.ts';
+import type { JobHandler } from '../jobs/worker.ts';
+import type { OperationFacts } from '../operation.ts';
+
+/** The constructor of a class with decorators (an entity or a resolver). */
+export type DecoratedClass = abstract new (...args: never[]) => object;
+
+/** What a slice can be asked to do on opening its outside doors. */
+export interface PortsOptions extends Platform {
+  readonly database: Database;
+}
+
+export interface Closable {
+  close(): Promise<void>;
+}
+
+/**
+ * A slice as the rest of the system sees it: its door. One of these is the only export of a slice's `index.ts`.
+ */
+export interface Subgraph<Ports extends Closable = Closable> {
+  readonly name: string;
+  /** Classes with a table, for the ORM. */
+  readonly entities: readonly DecoratedClass[];
+  readonly resolvers: readonly DecoratedClass[];
+  /** Types that GraphQL reaches only through a reference or an interface. */
+  readonly orphanedTypes?: readonly DecoratedClass[];
+  /** `__resolveReference` per type: the entity that a key names, or null. */
+  readonly references: Readonly<Record<string, (reference: never, ctx: Context<Ports>) => unknown>>;
+  readonly operations: readonly { readonly facts: OperationFacts }[];
+  readonly migrations: readonly Migration[];
+  openPorts(options: PortsOptions): Promise<Ports>;
+  /** Background work: handlers of jobs, and what is done every so often (`every`). */
+  jobs(config: Platform['config']): readonly JobHandler<Context<Ports>>[];
+}
+
+/** A slice at work in this process: its doors open, ready to build contexts. */
+export interface OpenSubgraph {
+  readonly subgraph: Subgraph;
+  contextOf(request: RequestContext): Context<Closable>;
+  close(): Promise<void>;
+}
+
+export async function openSubgraph(subgraph: Subgraph, options: PortsOptions): Promise<OpenSubgraph> {
+  const ports = await subgraph.openPorts(options);
+  const { database, ...platform } = options;
+  return {
+    subgraph,
+    contextOf: (request) => new SliceContext(platform, request, ports, database),
+    close: () => ports.close(),
+  };
+}
+
+/** Plain fields, but the entity manager is forked only when somebody asks for it. */
+class SliceContext implements Context<Closable> {
+  readonly config; readonly clock; readonly logger; readonly secrets; readonly groupCommit;
+  readonly principal; readonly requestId; readonly idempotency; readonly answer;
+  readonly ports: Closable;
+  readonly #database: Database;
+  #em: EntityManager | undefined;
+
+  constructor(platform: Platform, request: RequestContext, ports: Closable, database: Database) {
+    this.config = platform.config;
+    this.clock = platform.clock;
+    this.logger = platform.logger;
+    this.secrets = platform.secrets;
+    this.groupCommit = platform.groupCommit;
+    this.principal = request.principal;
+    this.requestId = request.requestId;
+    this.idempotency = request.idempotency;
+    this.answer = request.answer;
+    this.ports = ports;
+    this.#database = database;
+  }
+
+  get em(): EntityManager {
+    return (this.#em ??= this.#database.orm.em.fork());
+  }
+}

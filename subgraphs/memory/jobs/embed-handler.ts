@@ -1,0 +1,30 @@
+import type { Context } from '#platform/context.ts';
+import type { JobHandler } from '#platform/jobs/worker.ts';
+import { recordEvents } from '#platform/outbox/record-events.ts';
+import { memoryEvents } from '../events.ts';
+import type { MemoryPorts } from '../ports/ports.ts';
+import { insertProcessed } from '../queries/insert-processed.ts';
+import type { Processed } from '../queries/insert-processed.ts';
+import { pendingContents } from '../queries/pending-contents.ts';
+import { embed } from './embed.ts';
+
+export const embedHandler: JobHandler<Context<MemoryPorts>, typeof embed> = {
+  job: embed,
+  batchSize: 1,
+  run: async (ctx, inputs, commit) => {
+    const { embedder, entities } = ctx.ports;
+    const processed: Processed[] = [];
+    for await (const objects of pendingContents(ctx.em, inputs.flatMap(({ ids }) => ids))) {
+      const contents = objects.map(({ content }) => content);
+      const [passages, found] = await Promise.all([embedder.embedContents(contents), entities.extract(contents)]);
+      objects.forEach(({ content: _content, ...object }, index) => processed.push({ ...object, passages: passages[index]!, entities: found[index]! }));
+    }
+    await commit(async (em) => {
+      const now = ctx.clock.now();
+      const current = await insertProcessed(em, processed, embedder.model, now);
+      const byWorkspace = Map.groupBy(processed.filter(({ id }) => current.has(id)), ({ workspaceId }) => workspaceId);
+      const events = [...byWorkspace.values()].map((objects) => ({ ...objects[0]!, type: memoryEvents.processed, subjectIds: objects.map(({ id }) => id) }));
+      await recordEvents(em, events, now);
+    });
+  },
+};

@@ -1,0 +1,25 @@
+import type { EntityManager } from '@mikro-orm/core';
+import { query } from '#platform/database/query.ts';
+import type { KeywordDocuments } from '../ports/keyword-index.ts';
+import { filterConditions } from './filter.ts';
+import type { RetrieveFilter } from './filter.ts';
+
+/** What the keyword index asks about the objects behind its postings. */
+export const keywordDocuments: KeywordDocuments<RetrieveFilter> = {
+  findable: (em, workspaceId, seqs, filter) => currentSeqs(em, workspaceId, seqs, filterConditions(filter, 3)),
+  // Whoever comes back from the archive is indexed anew, under a new number.
+  restorable: (em, workspaceId, seqs) => currentSeqs(em, workspaceId, seqs, { sql: '', params: [] }),
+  contents: async (em, workspaceId, seqs) => {
+    const rows = await query<{ seq: number; content: string }>(em, `select seq, content from memory.object where seq = any($1) and workspace_id = $2 and status = 'stored'`, [seqs, workspaceId]);
+    return new Map(rows.map(({ seq, content }) => [seq, content]));
+  },
+};
+
+async function currentSeqs(em: EntityManager, workspaceId: string, seqs: readonly number[], filter: { sql: string; params: unknown[] }): Promise<number[]> {
+  const rows = await query<{ seq: number }>(
+    em,
+    `select seq from memory.object where seq = any($1::bigint[]) and workspace_id = $2 and status = 'stored'${filter.sql}`,
+    [seqs, workspaceId, ...filter.params],
+  );
+  return rows.map(({ seq }) => seq);
+}

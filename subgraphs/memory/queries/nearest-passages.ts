@@ -1,0 +1,88 @@
+import type { EntityManager } from '@mikro-orm/core';
+import { query } from '#platform/database/query.ts';
+import { transaction } from '#platform/database/transaction.ts';
+import { vectorParameter } from '#platform/database/vector.ts';
+import { filterConditions } from './filter.ts';
+import type { RetrieveFilter } from './filter.ts';
+
+export interface NearPassage {
+  readonly seq: number;
+  readonly start: number;
+  readonly end: number;
+  /** Cosine of the angle between the vectors. */
+  readonly similarity: number;
+}
+
+export interface NearestQuery {
+  readonly workspaceId: string;
+  readonly vector: Float32Array;
+  readonly model: string;
+  readonly filter: RetrieveFilter;
+  /** How many objects are wanted. */
+  readonly limit: number;
+  /** Up to so many passages are compared one by one. */
+  readonly exactMax: number;
+}
+
+/** The objects nearest in meaning, each by its best passage, nearest first. */
+export async function nearestPassages(em: EntityManager, asked: NearestQuery): Promise<NearPassage[]> {
+  const narrowed = filterConditions(asked.filter, 5);
+  const source = joinOf(narrowed.sql);
+  const parameters = [vectorParameter(asked.vector), asked.workspaceId, asked.model, asked.limit, ...narrowed.params];
+  const scan = (approximate: string) => `
+    select passage.seq, start_offset as "start", end_offset as "end", -(embedding <#> $1::vector) as similarity
+      from memory.passage${source}
+     where passage.workspace_id = $2 and model = $3${approximate}
+     order by embedding <#> $1::vector
+     limit $4`;
+  if (await isSmall(em, asked)) return bestOfEach(await query<NearPassage>(em, scan(''), parameters), asked.limit);
+  // What the approximate index does not hold yet is compared one by one.
+  const [indexed, recent] = await Promise.all([
+    approximateScan(em, asked, source, parameters),
+    query<NearPassage>(em, scan(' and not approximate'), parameters),
+  ]);
+  return bestOfEach([...indexed, ...recent].sort((a, b) => b.similarity - a.similarity), asked.limit);
+}
+
+/** Few enough to compare them all: perfect recall, and fast enough. */
+async function isSmall(em: EntityManager, { workspaceId, filter, exactMax }: NearestQuery): Promise<boolean> {
+  const narrowed = filterConditions(filter, 3);
+  const [row] = await query<{ count: number }>(
+    em,
+    `select count(*) as count from (
+       select 1 from memory.passage${joinOf(narrowed.sql)} where passage.workspace_id = $1 limit $2
+     ) as some`,
+    [workspaceId, exactMax + 1, ...narrowed.params],
+  );
+  return row!.count <= exactMax;
+}
+
+/** Passages belong to live objects only, so without a filter the objects need not be looked at. */
+const joinOf = (conditions: string): string => (conditions === '' ? '' : ` join memory.object on object.id = passage.object_id${conditions}`);
+
+/**
+ * HNSW with iterative scan, so that a narrow filter still finds enough (without it, a tenant of 10 % got 4 of 10 results);
+ * ef 100 gives a recall of 0.99 where the default of 40 gives 0.94.
+ */
+function approximateScan(em: EntityManager, asked: NearestQuery, source: string, parameters: readonly unknown[]): Promise<NearPassage[]> {
+  const type = `vector(${asked.vector.length})`;
+  return transaction(em, async (inner) => {
+    await query(inner, "select set_config('hnsw.ef_search', '100', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)");
+    return query<NearPassage>(
+      inner,
+      `select passage.seq, start_offset as "start", end_offset as "end", -(embedding::${type} <#> $1::${type}) as similarity
+         from memory.passage${source}
+        where passage.workspace_id = $2 and model = $3 and approximate
+        order by embedding::${type} <#> $1::${type}
+        limit $4`,
+      parameters,
+    );
+  });
+}
+
+/** Passages come best first, so the first of an object is its best. */
+function bestOfEach(passages: readonly NearPassage[], limit: number): NearPassage[] {
+  const best = new Map<number, NearPassage>();
+  for (const passage of passages) if (!best.has(passage.seq)) best.set(passage.seq, passage);
+  return [...best.values()].slice(0, limit);
+}
