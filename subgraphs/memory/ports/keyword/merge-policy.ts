@@ -1,0 +1,17 @@
+/**
+ * Segments of similar size are merged when there are eight: each document is rewritten once per power of eight, and a
+ * workspace keeps at most seven segments of each size. Beyond 20 million words (some 300,000 notes, 30 MB) a segment is
+ * left as it is, so that a merge fits in memory.
+ */
+export function segmentsToMerge<S extends { readonly id: number; readonly tokens: number }>(segments: readonly S[]): readonly S[] {
+  const tiers = Map.groupBy(segments, ({ tokens }) => Math.floor(Math.log(tokens + 1) / Math.log(fanIn)));
+  for (const [, tier] of [...tiers].sort(([a], [b]) => a - b)) {
+    let tokens = 0;
+    const fitting = tier.toSorted((a, b) => a.id - b.id).filter((segment) => (tokens += segment.tokens) <= tokensMax);
+    if (tier.length >= fanIn && fitting.length > 1) return fitting;
+  }
+  return [];
+}
+
+const fanIn = 8;
+const tokensMax = 20_000_000;

@@ -1,0 +1,257 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/core';
+import { LRUCache } from 'lru-cache';
+import { query } from '#platform/database/query.ts';
+import { WorkerPool } from './embedder/worker-pool.ts';
+import { best } from './keyword/best.ts';
+import { Dictionary } from './keyword/dictionary.ts';
+import { EnglishStems } from './keyword/english.ts';
+import { expand, type ExpandedWord, type WeightedTerm } from './keyword/expansion.ts';
+import { fold } from './keyword/fold.ts';
+import { parseQuery } from './keyword/keyword-query.ts';
+import { segmentsToMerge } from './keyword/merge-policy.ts';
+import { readPostings } from './keyword/postings.ts';
+import { rank, type Ranked, tieredWordsMax } from './keyword/ranking.ts';
+import type { Segment } from './keyword/segment.ts';
+import type { SegmentTask } from './keyword/segment-worker.ts';
+import type { KeywordChange, KeywordDocument, KeywordDocuments, KeywordHit, KeywordIndex, KeywordQuery, KeywordResult } from './keyword-index.ts';
+
+export interface PostgresKeywordIndexOptions<Filter> {
+  readonly documents: KeywordDocuments<Filter>;
+  /** Unpacked dictionaries and postings kept in memory, each. */
+  readonly cacheBytesMax?: number;
+}
+
+/**
+ * BM25 over immutable segments in `memory.keyword_segment`. The database keeps the bytes; this process ranks. Segments
+ * never change, so what was read of them is cached by their id without a thought of invalidation.
+ */
+export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
+  readonly #documents: KeywordDocuments<Filter>;
+  readonly #dictionaries: LRUCache<number, Dictionary>;
+  readonly #postings: LRUCache<string, Uint8Array>;
+  readonly #stems = new EnglishStems();
+  // Not in the background: an object is found by its words within two seconds, however busy the machine.
+  readonly #builders = new WorkerPool<SegmentTask, Segment>({
+    script: new URL('./keyword/segment-worker', import.meta.url),
+    threads: 1,
+    priority: 'normal',
+  });
+
+  constructor({ documents, cacheBytesMax = 64 * 1024 * 1024 }: PostgresKeywordIndexOptions<Filter>) {
+    this.#documents = documents;
+    this.#dictionaries = new LRUCache({ maxSize: cacheBytesMax, sizeCalculation: ({ byteLength }) => byteLength + 1000 });
+    this.#postings = new LRUCache({ maxSize: cacheBytesMax, sizeCalculation: ({ byteLength }) => byteLength + 200 });
+  }
+
+  async prepare(workspaceId: string, documents: readonly KeywordDocument[]): Promise<KeywordChange> {
+    const segment = await this.#builders.run({ build: documents.map(({ seq, content }) => ({ seq, content })) });
+    return (em) => replaceSegments(em, workspaceId, [], segment);
+  }
+
+  async prepareMerge(em: EntityManager, workspaceId: string): Promise<KeywordChange | null> {
+    const chosen = segmentsToMerge(await listSegments(em, workspaceId)).map(({ id }) => id);
+    if (chosen.length === 0) return null;
+    const rows = await query<{ id: number; dictionary: Buffer; postings: Buffer }>(
+      em,
+      'select id, dictionary, postings from memory.keyword_segment where id = any($1::bigint[]) order by id',
+      [chosen],
+    );
+    const seqs = rows.map(({ dictionary }) => Array.from(new Dictionary(dictionary).seqs));
+    const alive = new Set(await this.#documents.restorable(em, workspaceId, seqs.flat()));
+    const segment = await this.#builders.run({
+      merge: rows.map(({ dictionary, postings }, at) => ({
+        dictionary,
+        postings,
+        // Deleting as we go keeps one copy of a revision that was indexed twice.
+        kept: Uint8Array.from(seqs[at]!, (seq) => (alive.delete(seq) ? 1 : 0)),
+      })),
+    });
+    return (transaction) => replaceSegments(transaction, workspaceId, chosen, segment);
+  }
+
+  async search(em: EntityManager, asked: KeywordQuery<Filter>): Promise<KeywordResult> {
+    const { words, phrases } = parseQuery(asked.text);
+    if (words.length === 0) return { hits: [], terms: [] };
+    const { ranked, terms } = await this.#rank(em, asked, words);
+    const hits = await this.#firstFindable(em, asked, ranked, phrases);
+    return { hits, terms };
+  }
+
+  close(): Promise<void> {
+    return this.#builders.close();
+  }
+
+  async #rank(em: EntityManager, { workspaceId, ranking }: KeywordQuery<Filter>, words: ReturnType<typeof parseQuery>['words']): Promise<{ ranked: Ranked; terms: string[] }> {
+    // A merge may take segments away between two statements; then the list is out of date.
+    for (let attempt = 1; ; attempt++) {
+      const segments = await listSegments(em, workspaceId);
+      const dictionaries = await this.#dictionariesOf(em, segments.map(({ id }) => id));
+      if (dictionaries) {
+        const typos = ranking === 'tiered' && words.length <= tieredWordsMax ? 'all' : 'missing';
+        const expanded = expand(dictionaries, words, this.#stems, typos);
+        const postings = await this.#postingsOf(em, segments.map(({ id }, at) => ({ id, dictionary: dictionaries[at]!, terms: termsIn(expanded, at) })));
+        if (postings) return { ranked: rankSegments(segments, dictionaries, expanded, postings, ranking), terms: matchedTerms(dictionaries, expanded) };
+      }
+      if (attempt === attemptsMax) throw new Error(`The keyword segments of ${workspaceId} changed during ${attemptsMax} searches in a row.`);
+    }
+  }
+
+  /** Null when one of the segments is gone. */
+  async #dictionariesOf(em: EntityManager, ids: readonly number[]): Promise<Dictionary[] | null> {
+    const found = new Map(ids.map((id) => [id, this.#dictionaries.get(id)]));
+    const missing = ids.filter((id) => !found.get(id));
+    if (missing.length > 0) {
+      const rows = await query<{ id: number; dictionary: Buffer }>(em, 'select id, dictionary from memory.keyword_segment where id = any($1::bigint[])', [missing]);
+      if (rows.length < missing.length) return null;
+      for (const { id, dictionary } of rows) {
+        found.set(id, new Dictionary(dictionary));
+        this.#dictionaries.set(id, found.get(id)!);
+        // 250,000 terms unpack in 11 ms; others get their turn in between.
+        await nextTurn();
+      }
+    }
+    return ids.map((id) => found.get(id)!);
+  }
+
+  /** The postings of each segment's terms, or null when one of the segments is gone. */
+  async #postingsOf(em: EntityManager, asked: readonly { id: number; dictionary: Dictionary; terms: readonly number[] }[]): Promise<PostingsOf | null> {
+    const found = new Map<string, Uint8Array | undefined>();
+    const missing: { key: string; id: number; offset: number; length: number }[] = [];
+    for (const { id, dictionary, terms } of asked) {
+      for (const term of terms) {
+        const key = `${id}:${term}`;
+        found.set(key, this.#postings.get(key));
+        const offset = dictionary.postings[term]!;
+        if (!found.get(key)) missing.push({ key, id, offset, length: dictionary.postings[term + 1]! - offset });
+      }
+    }
+    if (missing.length > 0) {
+      // substring() counts from 1 and, stored externally, reads only the pages it needs.
+      const rows = await query<{ at: number; postings: Buffer }>(
+        em,
+        `select wanted.at, substring(postings from wanted."offset" + 1 for wanted.length) as postings
+         from unnest($1::bigint[], $2::int[], $3::int[]) with ordinality as wanted(id, "offset", length, at)
+         join memory.keyword_segment using (id)`,
+        [missing.map(({ id }) => id), missing.map(({ offset }) => offset), missing.map(({ length }) => length)],
+      );
+      if (rows.length < missing.length) return null;
+      for (const { at, postings } of rows) {
+        const { key } = missing[at - 1]!;
+        // A copy, so that the cache does not hold on to the driver's larger buffers.
+        found.set(key, new Uint8Array(postings));
+        this.#postings.set(key, found.get(key)!);
+      }
+    }
+    return (segment, term) => found.get(`${asked[segment]!.id}:${term}`)!;
+  }
+
+  /** Asks about the best ones, then about four times as many, until the page is full or nothing is left. */
+  async #firstFindable(em: EntityManager, { workspaceId, filter, limit, ranking }: KeywordQuery<Filter>, ranked: Ranked, phrases: readonly RegExp[]): Promise<KeywordHit[]> {
+    const asked = new Set<number>();
+    const findable = new Set<number>();
+    // A fused ranking must know of every exact hit; they are few by definition.
+    let positions = ranking === 'bm25' ? best(ranked, ranked.seqs.length, (position) => ranked.exact[position] === 1) : [];
+    for (let count = limit + spare; ; count *= 4) {
+      positions = [...new Set([...positions, ...best(ranked, count, () => true)])].filter((position) => !asked.has(position));
+      for (let start = 0; start < positions.length; start += blockMax) {
+        const block = positions.slice(start, start + blockMax);
+        const seqs = block.map((position) => ranked.seqs[position]!);
+        const passing = new Set(await this.#withPhrases(em, workspaceId, await this.#documents.findable(em, workspaceId, seqs, filter), phrases));
+        for (const position of block) {
+          asked.add(position);
+          if (passing.delete(ranked.seqs[position]!)) findable.add(position);
+        }
+      }
+      if (findable.size >= limit || count >= ranked.seqs.length) break;
+      positions = [];
+    }
+    const inOrder = best(ranked, findable.size, (position) => findable.has(position));
+    return inOrder
+      .filter((position, place) => place < limit || (ranking === 'bm25' && ranked.exact[position] === 1))
+      .map((position) => ({ seq: ranked.seqs[position]!, score: ranked.scores[position]!, exact: ranked.exact[position] === 1 }));
+  }
+
+  async #withPhrases(em: EntityManager, workspaceId: string, seqs: readonly number[], phrases: readonly RegExp[]): Promise<readonly number[]> {
+    if (phrases.length === 0 || seqs.length === 0) return seqs;
+    const holding: number[] = [];
+    for (const [seq, content] of await this.#documents.contents(em, workspaceId, seqs)) {
+      const folded = fold(content);
+      if (phrases.every((phrase) => phrase.test(folded))) holding.push(seq);
+      if (content.length > longContent) await nextTurn();
+    }
+    return holding;
+  }
+}
+
+type PostingsOf = (segment: number, term: number) => Uint8Array;
+
+interface SegmentRow {
+  readonly id: number;
+  readonly documents: number;
+  readonly tokens: number;
+}
+
+const attemptsMax = 5;
+/** Some of the best are dead revisions or fail the filter. */
+const spare = 32;
+/** Documents asked about in one statement. */
+const blockMax = 5000;
+/** Folding and matching 100,000 characters takes up to 5 ms. */
+const longContent = 100_000;
+
+function listSegments(em: EntityManager, workspaceId: string): Promise<SegmentRow[]> {
+  return query(em, 'select id, documents, tokens from memory.keyword_segment where workspace_id = $1 order by id', [workspaceId]);
+}
+
+/** Locks the segments first, so that of two merges of the same documents one finds nothing left to do. */
+async function replaceSegments(em: EntityManager, workspaceId: string, replaced: readonly number[], segment: Segment): Promise<boolean> {
+  if (replaced.length > 0) {
+    const locked = await query(em, 'select id from memory.keyword_segment where id = any($1::bigint[]) order by id for update', [replaced]);
+    if (locked.length < replaced.length) return false;
+    await query(em, 'delete from memory.keyword_segment where id = any($1::bigint[])', [replaced]);
+  }
+  if (segment.documents > 0) {
+    await query(em, 'insert into memory.keyword_segment (workspace_id, documents, tokens, dictionary, postings) values ($1, $2, $3, $4, $5)', [
+      workspaceId,
+      segment.documents,
+      segment.tokens,
+      Buffer.from(segment.dictionary.buffer),
+      Buffer.from(segment.postings.buffer),
+    ]);
+  }
+  return true;
+}
+
+function termsIn(words: readonly ExpandedWord[], segment: number): number[] {
+  return words.flatMap(({ expansions }) => [...expansions[segment]!.firm, ...expansions[segment]!.typos].map(({ term }) => term));
+}
+
+/** The query's own words first, then their other forms, then misspellings: highlights of long texts heed only the first. */
+function matchedTerms(dictionaries: readonly Dictionary[], words: readonly ExpandedWord[]): string[] {
+  const weighted = words.flatMap(({ expansions }) =>
+    expansions.flatMap(({ firm, typos }, segment) => [...firm, ...typos].map(({ term, weight }) => ({ term: dictionaries[segment]!.term(term), weight }))),
+  );
+  return [...new Set(weighted.sort((a, b) => b.weight - a.weight).map(({ term }) => term))];
+}
+
+function rankSegments(segments: readonly SegmentRow[], dictionaries: readonly Dictionary[], words: readonly ExpandedWord[], postingsOf: PostingsOf, ranking: 'tiered' | 'bm25'): Ranked {
+  const matches = dictionaries.map(({ seqs, lengths }, segment) => {
+    const postings = (term: number) => readPostings(postingsOf(segment, term), dictionaries[segment]!.documents[term]!);
+    const weighted = ({ term, weight }: WeightedTerm) => ({ weight, postings: postings(term) });
+    return {
+      seqs,
+      lengths,
+      words: words.map(({ exact, expansions }) => {
+        const { firm, own, typos } = expansions[segment]!;
+        return { firm: firm.map(weighted), typos: typos.map(weighted), exact: exact && own !== -1 ? postings(own) : null };
+      }),
+    };
+  });
+  return rank(matches, {
+    ranking,
+    mandatory: words.map(({ mandatory }) => mandatory),
+    documents: segments.reduce((sum, { documents }) => sum + documents, 0),
+    tokens: segments.reduce((sum, { tokens }) => sum + tokens, 0),
+  });
+}
