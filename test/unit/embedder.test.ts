@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createEmbedder } from '../../subgraphs/memory/ports/embedder/create-embedder.ts';
+import type { MiniLmAnswer, MiniLmTask } from '../../subgraphs/memory/ports/embedder/minilm-worker.ts';
+import { WorkerPool } from '../../subgraphs/memory/ports/embedder/worker-pool.ts';
 
 const embedder = createEmbedder({ provider: 'minilm', threads: 2 });
 afterAll(() => embedder.close());
@@ -89,7 +91,7 @@ describe('the bundled model', () => {
     const before = performance.eventLoopUtilization();
 
     let done = false;
-    const background = embedder.embedContents(Array.from({ length: 500 }, (_, n) => `${n}. ${english(300)}`));
+    const background = embedder.embedContents(Array.from({ length: 500 }, (_, n) => `${n}. ${english(800)}`));
     void background.finally(() => (done = true));
     const latencies: number[] = [];
     while (!done) {
@@ -115,6 +117,15 @@ describe('the bundled model', () => {
       return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
     });
     expect(niceness.filter((nice) => nice === 19)).toHaveLength(2);
+  });
+
+  it('fails only the task that broke its thread', async () => {
+    const script = new URL('../../subgraphs/memory/ports/embedder/minilm-worker', import.meta.url);
+    const pool = new WorkerPool<MiniLmTask, MiniLmAnswer>({ script, threads: 1, priority: 'normal' });
+    onTestFinished(() => pool.close());
+    const broken = expect(pool.run({ kind: 'embed', passages: null as never })).rejects.toThrow('iterable');
+    expect(await pool.run({ kind: 'query', text: 'next' })).toHaveLength(embedder.dimensions);
+    await broken;
   });
 
   it('rejects what is under way when it is closed', async () => {

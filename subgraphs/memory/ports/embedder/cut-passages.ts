@@ -32,14 +32,14 @@ export function* cutPassages<Tokens extends { length: number }>(
   let words: Word<Tokens>[] = [];
   let size = 0;
   for (const word of wordsOf(content, tokenize)) {
-    while (size + weight(word) > tokensMax) {
+    while (size + word.tokens.length > tokensMax) {
       const end = word.startsSentence ? words.length : lastSentenceEnd(words, tokensMax / 2);
       yield toPassage(words.slice(0, end));
       words = words.slice(overlapStart(words, end));
-      size = words.reduce((sum, kept) => sum + weight(kept), 0);
+      size = words.reduce((sum, kept) => sum + kept.tokens.length, 0);
     }
     words.push(word);
-    size += weight(word);
+    size += word.tokens.length;
   }
   if (words.length > 0) yield toPassage(words);
 }
@@ -56,17 +56,12 @@ function* wordsOf<Tokens>(content: string, tokenize: (word: string) => Tokens): 
   }
 }
 
-/** A word that the tokenizer drops (control characters) still counts, or a passage of such could grow without end. */
-function weight(word: Word<{ length: number }>): number {
-  return Math.max(1, word.tokens.length);
-}
-
 function lastSentenceEnd(words: Word<{ length: number }>[], tokensMin: number): number {
   let size = 0;
   let end = words.length;
   for (const [index, word] of words.entries()) {
     if (word.startsSentence && size >= tokensMin) end = index;
-    size += weight(word);
+    size += word.tokens.length;
   }
   return end;
 }
@@ -77,7 +72,7 @@ function overlapStart(words: Word<{ length: number }>[], end: number): number {
   let sentenceStart: number | undefined;
   for (let size = 0; start > 0; start -= 1) {
     const word = words[start - 1]!;
-    size += weight(word);
+    size += word.tokens.length;
     if (size > OVERLAP_TOKENS) break;
     if (word.startsSentence) sentenceStart = start - 1;
   }

