@@ -105,7 +105,7 @@ async function embeddedEngine({ dataDir }: DatabaseOptions): Promise<Engine> {
 }
 
 function serverEngine(url: string, poolMax: number): Engine {
-  const connection = { connectionString: url, database: new URL(url).pathname.slice(1), options: '-c timezone=UTC' };
+  const connection = { connectionString: url, database: new URL(url).pathname.slice(1) || 'postgres', options: '-c timezone=UTC' };
   return {
     name: 'server',
     pool: { ...connection, max: poolMax },

@@ -5,7 +5,10 @@ import { VectorArray, vectorOidOf } from './vector.ts';
 type Connection = ReturnType<SqlEntityManager['getKysely']>;
 type Statement = Parameters<Connection['executeQuery']>[0];
 
-/** One hand-written statement with $1, $2 … inside the transaction of `em`, if it has one. */
+/**
+ * One hand-written statement with $1, $2 … inside the transaction of `em`, if it has one. `pg` makes text of what it is given:
+ * an array becomes a PostgreSQL array, so JSON is passed as JSON.stringify(…), and a Buffer travels as the type's binary form.
+ */
 export async function query<Row = unknown>(em: EntityManager, text: string, params: readonly unknown[] = []): Promise<Row[]> {
   const parameters = params.map((param) => (param instanceof VectorArray ? param.encode(vectorOidOf(em)) : param));
   // `pg` takes { name, text } in place of the text and then prepares the statement once per connection; Kysely hands it through.

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import { openDatabase } from '#platform/database/database.ts';
 import { acquirePidLock } from '../../platform/database/embedded/pid-lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'quadrivium-'));
@@ -32,6 +34,14 @@ test('the lock of a living process stands, and the lock of a killed one is taken
   await died;
   expect(existsSync(lock)).toBe(true);
   acquirePidLock(lock)();
+});
+
+test('a database that cannot be opened says so and leaves the folder free', async () => {
+  mkdirSync(join(folder, 'deep'));
+  writeFileSync(join(folder, 'deep', 'database'), 'not a folder');
+  const options = { url: null, dataDir: join(folder, 'deep'), entities: [], poolMax: 1, logger: pino({ level: 'silent' }) };
+  await expect(openDatabase(options)).rejects.toThrow();
+  await vi.waitFor(() => expect(readdirSync(join(folder, 'deep'))).toEqual(['database']));
 });
 
 test.runIf(process.platform === 'linux')('a PID that was given to another process since does not count', () => {

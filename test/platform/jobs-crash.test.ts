@@ -11,6 +11,7 @@ import { openDatabase } from '#platform/database/database.ts';
 import { query } from '#platform/database/query.ts';
 import { installJobs } from '#platform/jobs/install-jobs.ts';
 import { defineJob, enqueue } from '#platform/jobs/job.ts';
+import type { JobHandler } from '#platform/jobs/worker.ts';
 import { startJobs } from '#platform/jobs/worker.ts';
 import { openTestDatabase } from './open-test-database.ts';
 
@@ -35,6 +36,14 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
+const insertAll: JobHandler<null, typeof job> = {
+  job,
+  batchSize: 10,
+  async run(_ctx, inputs, commit) {
+    await commit((em) => query(em, `insert into effect select unnest($1::int[])`, [inputs.map(({ n }) => n)]));
+  },
+};
+
 test('jobs that a process had in hand when it was killed are run by the next one, once', { timeout: 90_000 }, async () => {
   const before = await open();
   await before.execute(`create table effect (n int not null)`);
@@ -53,7 +62,7 @@ test('jobs that a process had in hand when it was killed are run by the next one
     database: after,
     makeContext: () => null,
     logger,
-    handlers: [{ job, batchSize: 10, run: async (_ctx, inputs, commit) => void (await commit((em) => query(em, `insert into effect select unnest($1::int[])`, [inputs.map(({ n }) => n)]))) }],
+    handlers: [insertAll],
   });
   const started = performance.now();
   await vi.waitFor(async () => expect(await after.execute(`select n from effect order by n`)).toEqual([{ n: 1 }, { n: 2 }]), { timeout: 60_000, interval: 50 });

@@ -15,10 +15,15 @@ export async function openSession(folder: string): Promise<EmbeddedSession> {
   const streams = new Map<number, WireStream>();
   // The build puts worker.js where worker.ts stands in the source, which Node runs as it is.
   const worker = new Worker(new URL(import.meta.url.replace(/session\.([tj]s)$/, 'worker.$1')), { workerData: folder });
-  worker.once('exit', unlock);
+  let failure: Error | null = null;
+  worker.once('exit', () => {
+    unlock();
+    failure ??= new Error('The embedded database has stopped.');
+    streams.forEach((stream) => stream.destroy(failure!));
+  });
   await once(worker, 'message');
   worker.on('message', ({ connection, bytes }: WireMessage) => streams.get(connection)?.push(Buffer.from(bytes.buffer)));
-  worker.on('error', (error) => streams.forEach((stream) => stream.destroy(error)));
+  worker.on('error', (error) => (failure = error));
 
   let connections = 0;
   return {
@@ -27,6 +32,7 @@ export async function openSession(folder: string): Promise<EmbeddedSession> {
       const send = (bytes: Buffer<ArrayBuffer>): void => worker.postMessage({ connection, bytes } satisfies WireMessage, [bytes.buffer]);
       const stream = new WireStream(send, () => streams.delete(connection));
       streams.set(connection, stream);
+      if (failure !== null) stream.destroy(failure);
       return stream;
     },
     async close() {

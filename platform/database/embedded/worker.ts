@@ -28,7 +28,9 @@ port.on('message', (message: WireMessage | 'close') => {
     for (const statement of ['rollback', 'discard all']) database.execProtocolRawSync(simpleQuery(statement));
   }
   if (connection !== current) return;
-  const answer = new Uint8Array(database.execProtocolRawSync(bytes));
+  const written = database.execProtocolRawSync(bytes);
+  // The answer to a start-up packet is a view of PGlite's own buffer; all others are ours to hand over.
+  const answer = new Uint8Array(written.length < written.buffer.byteLength ? written : (written.buffer as ArrayBuffer));
   port.postMessage({ connection, bytes: answer } satisfies WireMessage, [answer.buffer]);
 });
 port.postMessage('open');
