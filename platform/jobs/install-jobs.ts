@@ -8,6 +8,8 @@ const FAILED_KEPT_SECONDS = 14 * 86_400;
 
 /** Makes pg-boss's tables and a queue for each job. Every process that enqueues does this at start, after the migrations. */
 export async function installJobs(database: Database, jobs: readonly Job[]): Promise<void> {
+  // pg-boss expects to lose this race with "already exists"; two that create the schema at once end in a unique violation instead.
+  await database.execute(`begin; select pg_advisory_xact_lock(1885826916); create schema if not exists pgboss; commit`);
   const boss = await startBoss(database, { supervise: false, schedule: false });
   for (const job of jobs) {
     await boss.createQueue(job.name, { policy: job.exclusive ? 'exclusive' : 'standard', notify: true });

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { BigIntType } from '@mikro-orm/core';
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '#platform/database/database.ts';
 import { migrate } from '#platform/database/migrator.ts';
 import { query } from '#platform/database/query.ts';
@@ -141,6 +141,17 @@ test('a notification arrives after the commit, and none after a rollback or the 
   await stop();
   await database.execute(`select pg_notify('Orders', 'late')`);
   expect(heard).toEqual(['first', 'last']);
+});
+
+test.runIf(process.env['DATABASE_URL'] !== undefined)('listening goes on after the server dropped the connection', async () => {
+  const heard: string[] = [];
+  const stop = await database.listen('Drops', (payload) => heard.push(payload));
+  await database.execute(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`);
+  await vi.waitFor(async () => {
+    await database.execute(`select pg_notify('Drops', 'again')`);
+    expect(heard).toContain('again');
+  }, { timeout: 10_000, interval: 100 });
+  await stop();
 });
 
 test('migrations are applied once each, in order, also when several processes start at once', async () => {

@@ -19,7 +19,8 @@ let running: { stop(): Promise<void> }[] = [];
 beforeAll(async () => {
   database = await openTestDatabase();
   await database.execute(`create table effect (n int not null)`);
-  await installJobs(database, [job]);
+  // As when several processes start at once on a new database.
+  await Promise.all([installJobs(database, [job]), installJobs(database, [job]), installJobs(database, [job])]);
 });
 beforeEach(() => database.execute(`truncate effect, pgboss.job`));
 afterEach(async () => {
