@@ -3,15 +3,14 @@ import type { EntityManager } from '@mikro-orm/core';
 import { LRUCache } from 'lru-cache';
 import { query } from '#platform/database/query.ts';
 import { WorkerPool } from './embedder/worker-pool.ts';
-import { best } from './keyword/best.ts';
-import { Dictionary } from './keyword/dictionary.ts';
+import { Arena } from './keyword/arena.ts';
+import { Dictionary, readSeqs } from './keyword/dictionary.ts';
 import { EnglishStems } from './keyword/english.ts';
 import { expand, type ExpandedWord, type WeightedTerm } from './keyword/expansion.ts';
 import { fold } from './keyword/fold.ts';
-import { parseQuery } from './keyword/keyword-query.ts';
+import { parseQuery, type QueryWord } from './keyword/keyword-query.ts';
 import { segmentsToMerge } from './keyword/merge-policy.ts';
-import { readPostings } from './keyword/postings.ts';
-import { rank, type Ranked, tieredWordsMax } from './keyword/ranking.ts';
+import { rank, type RankedDocument, type SegmentMatches, tieredWordsMax } from './keyword/ranking.ts';
 import type { Segment } from './keyword/segment.ts';
 import type { SegmentTask } from './keyword/segment-worker.ts';
 import type { KeywordChange, KeywordDocument, KeywordDocuments, KeywordHit, KeywordIndex, KeywordQuery, KeywordResult } from './keyword-index.ts';
@@ -31,6 +30,7 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
   readonly #dictionaries: LRUCache<number, Dictionary>;
   readonly #postings: LRUCache<string, Uint8Array>;
   readonly #stems = new EnglishStems();
+  readonly #arena = new Arena();
   // Not in the background: an object is found by its words within two seconds, however busy the machine.
   readonly #builders = new WorkerPool<SegmentTask, Segment>({
     script: new URL('./keyword/segment-worker', import.meta.url),
@@ -52,12 +52,10 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
   async prepareMerge(em: EntityManager, workspaceId: string): Promise<KeywordChange | null> {
     const chosen = segmentsToMerge(await listSegments(em, workspaceId)).map(({ id }) => id);
     if (chosen.length === 0) return null;
-    const rows = await query<{ id: number; dictionary: Buffer; postings: Buffer }>(
-      em,
-      'select id, dictionary, postings from memory.keyword_segment where id = any($1::bigint[]) order by id',
-      [chosen],
-    );
-    const seqs = rows.map(({ dictionary }) => Array.from(new Dictionary(dictionary).seqs));
+    const rows: { dictionary: Buffer; postings: Buffer }[] = [];
+    // One by one: receiving 30 MB in one row would hold up everything else.
+    for (const id of chosen) rows.push(...(await query<{ dictionary: Buffer; postings: Buffer }>(em, 'select dictionary, postings from memory.keyword_segment where id = $1', [id])));
+    const seqs = rows.map(({ dictionary }) => readSeqs(dictionary));
     const alive = new Set(await this.#documents.restorable(em, workspaceId, seqs.flat()));
     const segment = await this.#builders.run({
       merge: rows.map(({ dictionary, postings }, at) => ({
@@ -70,31 +68,29 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
     return (transaction) => replaceSegments(transaction, workspaceId, chosen, segment);
   }
 
-  async search(em: EntityManager, asked: KeywordQuery<Filter>): Promise<KeywordResult> {
-    const { words, phrases } = parseQuery(asked.text);
-    if (words.length === 0) return { hits: [], terms: [] };
-    const { ranked, terms } = await this.#rank(em, asked, words);
-    const hits = await this.#firstFindable(em, asked, ranked, phrases);
-    return { hits, terms };
+  async search(em: EntityManager, query: KeywordQuery<Filter>): Promise<KeywordResult> {
+    const { words, phrases } = parseQuery(query.text);
+    const found = words.length > 0 ? await this.#find(em, query, words) : null;
+    if (!found) return { hits: [], terms: [] };
+    return { hits: await this.#findableHits(em, query, found, phrases), terms: found.terms };
   }
 
   close(): Promise<void> {
     return this.#builders.close();
   }
 
-  async #rank(em: EntityManager, { workspaceId, ranking }: KeywordQuery<Filter>, words: ReturnType<typeof parseQuery>['words']): Promise<{ ranked: Ranked; terms: string[] }> {
+  async #find(em: EntityManager, { workspaceId, ranking }: KeywordQuery<Filter>, words: readonly QueryWord[]): Promise<Found | null> {
     // A merge may take segments away between two statements; then the list is out of date.
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       const segments = await listSegments(em, workspaceId);
+      if (segments.length === 0) return null;
       const dictionaries = await this.#dictionariesOf(em, segments.map(({ id }) => id));
-      if (dictionaries) {
-        const typos = ranking === 'tiered' && words.length <= tieredWordsMax ? 'all' : 'missing';
-        const expanded = expand(dictionaries, words, this.#stems, typos);
-        const postings = await this.#postingsOf(em, segments.map(({ id }, at) => ({ id, dictionary: dictionaries[at]!, terms: termsIn(expanded, at) })));
-        if (postings) return { ranked: rankSegments(segments, dictionaries, expanded, postings, ranking), terms: matchedTerms(dictionaries, expanded) };
-      }
-      if (attempt === attemptsMax) throw new Error(`The keyword segments of ${workspaceId} changed during ${attemptsMax} searches in a row.`);
+      if (!dictionaries) continue;
+      const expanded = expand(dictionaries, words, this.#stems, ranking === 'tiered' && words.length <= tieredWordsMax ? commonDocuments : 1);
+      const postings = await this.#postingsOf(em, segments.map(({ id }, at) => ({ id, dictionary: dictionaries[at]!, terms: termsIn(expanded, at) })));
+      if (postings) return { segments, expanded, matches: matchesOf(dictionaries, expanded, postings), terms: matchedTerms(dictionaries, expanded) };
     }
+    throw new Error(`The keyword segments of ${workspaceId} changed during ${attemptsMax} searches in a row.`);
   }
 
   /** Null when one of the segments is gone. */
@@ -147,29 +143,28 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
   }
 
   /** Asks about the best ones, then about four times as many, until the page is full or nothing is left. */
-  async #firstFindable(em: EntityManager, { workspaceId, filter, limit, ranking }: KeywordQuery<Filter>, ranked: Ranked, phrases: readonly RegExp[]): Promise<KeywordHit[]> {
-    const asked = new Set<number>();
-    const findable = new Set<number>();
-    // A fused ranking must know of every exact hit; they are few by definition.
-    let positions = ranking === 'bm25' ? best(ranked, ranked.seqs.length, (position) => ranked.exact[position] === 1) : [];
+  async #findableHits(em: EntityManager, query: KeywordQuery<Filter>, { segments, expanded, matches }: Found, phrases: readonly RegExp[]): Promise<KeywordHit[]> {
+    const { workspaceId, filter, limit, ranking } = query;
+    const allExact = ranking === 'bm25';
+    const options = {
+      ranking,
+      mandatory: expanded.map(({ mandatory }) => mandatory),
+      documents: segments.reduce((sum, { documents }) => sum + documents, 0),
+      tokens: segments.reduce((sum, { tokens }) => sum + tokens, 0),
+      allExact,
+    };
+    const passes = new Map<number, boolean>();
     for (let count = limit + spare; ; count *= 4) {
-      positions = [...new Set([...positions, ...best(ranked, count, () => true)])].filter((position) => !asked.has(position));
-      for (let start = 0; start < positions.length; start += blockMax) {
-        const block = positions.slice(start, start + blockMax);
-        const seqs = block.map((position) => ranked.seqs[position]!);
-        const passing = new Set(await this.#withPhrases(em, workspaceId, await this.#documents.findable(em, workspaceId, seqs, filter), phrases));
-        for (const position of block) {
-          asked.add(position);
-          if (passing.delete(ranked.seqs[position]!)) findable.add(position);
-        }
+      const ranked = rank(matches, { ...options, limit: count }, this.#arena);
+      const unasked = ranked.map(({ seq }) => seq).filter((seq) => !passes.has(seq));
+      for (let start = 0; start < unasked.length; start += blockMax) {
+        const block = unasked.slice(start, start + blockMax);
+        const findable = new Set(await this.#withPhrases(em, workspaceId, await this.#documents.findable(em, workspaceId, block, filter), phrases));
+        for (const seq of block) passes.set(seq, findable.has(seq));
       }
-      if (findable.size >= limit || count >= ranked.seqs.length) break;
-      positions = [];
+      const hits = withoutRepeats(ranked).filter(({ seq }) => passes.get(seq));
+      if (hits.length >= limit || ranked.length < count) return hits.filter(({ exact }, place) => place < limit || (allExact && exact));
     }
-    const inOrder = best(ranked, findable.size, (position) => findable.has(position));
-    return inOrder
-      .filter((position, place) => place < limit || (ranking === 'bm25' && ranked.exact[position] === 1))
-      .map((position) => ({ seq: ranked.seqs[position]!, score: ranked.scores[position]!, exact: ranked.exact[position] === 1 }));
   }
 
   async #withPhrases(em: EntityManager, workspaceId: string, seqs: readonly number[], phrases: readonly RegExp[]): Promise<readonly number[]> {
@@ -186,6 +181,14 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
 
 type PostingsOf = (segment: number, term: number) => Uint8Array;
 
+/** All that a ranking of a query needs, however often it is asked for more. */
+interface Found {
+  readonly segments: readonly SegmentRow[];
+  readonly expanded: readonly ExpandedWord[];
+  readonly matches: readonly SegmentMatches[];
+  readonly terms: readonly string[];
+}
+
 interface SegmentRow {
   readonly id: number;
   readonly documents: number;
@@ -193,6 +196,8 @@ interface SegmentRow {
 }
 
 const attemptsMax = 5;
+/** A word that so many documents hold is meant as it stands: their number fills a ranking, and near words come after them. */
+const commonDocuments = 1000;
 /** Some of the best are dead revisions or fail the filter. */
 const spare = 32;
 /** Documents asked about in one statement. */
@@ -235,23 +240,21 @@ function matchedTerms(dictionaries: readonly Dictionary[], words: readonly Expan
   return [...new Set(weighted.sort((a, b) => b.weight - a.weight).map(({ term }) => term))];
 }
 
-function rankSegments(segments: readonly SegmentRow[], dictionaries: readonly Dictionary[], words: readonly ExpandedWord[], postingsOf: PostingsOf, ranking: 'tiered' | 'bm25'): Ranked {
-  const matches = dictionaries.map(({ seqs, lengths }, segment) => {
-    const postings = (term: number) => readPostings(postingsOf(segment, term), dictionaries[segment]!.documents[term]!);
-    const weighted = ({ term, weight }: WeightedTerm) => ({ weight, postings: postings(term) });
+function matchesOf(dictionaries: readonly Dictionary[], words: readonly ExpandedWord[], postingsOf: PostingsOf): SegmentMatches[] {
+  return dictionaries.map((dictionary, segment) => {
+    const weighted = ({ term, weight }: WeightedTerm) => ({ bytes: postingsOf(segment, term), documents: dictionary.documents[term]!, weight });
     return {
-      seqs,
-      lengths,
+      seqs: dictionary.seqs,
+      lengths: dictionary.lengths,
       words: words.map(({ exact, expansions }) => {
         const { firm, own, typos } = expansions[segment]!;
-        return { firm: firm.map(weighted), typos: typos.map(weighted), exact: exact && own !== -1 ? postings(own) : null };
+        return { firm: firm.map(weighted), typos: typos.map(weighted), exact: exact && own !== -1 ? weighted({ term: own, weight: 1 }) : null };
       }),
     };
   });
-  return rank(matches, {
-    ranking,
-    mandatory: words.map(({ mandatory }) => mandatory),
-    documents: segments.reduce((sum, { documents }) => sum + documents, 0),
-    tokens: segments.reduce((sum, { tokens }) => sum + tokens, 0),
-  });
+}
+
+/** A revision that was indexed twice stands in two segments until they are merged. */
+function withoutRepeats(ranked: readonly RankedDocument[]): RankedDocument[] {
+  return [...new Map(ranked.toReversed().map((document) => [document.seq, document])).values()].reverse();
 }

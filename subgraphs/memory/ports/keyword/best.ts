@@ -1,11 +1,10 @@
-import type { Ranked } from './ranking.ts';
+import type { Hits } from './ranking.ts';
 
-/** The positions of the `count` best documents that pass, best first; of equals the newer. A heap with the worst on top. */
-export function best(ranked: Ranked, count: number, passes: (position: number) => boolean): number[] {
-  const { scores, seqs } = ranked;
+/** The positions of the `count` best hits that pass, best first; of equals the newer. A heap with the worst on top. */
+export function best({ seqs, scores, count: size }: Hits, count: number, passes: (position: number) => boolean): number[] {
   const worse = (a: number, b: number): boolean => scores[a] !== scores[b] ? scores[a]! < scores[b]! : seqs[a]! < seqs[b]!;
   const heap: number[] = [];
-  for (let position = 0; position < scores.length; position++) {
+  for (let position = 0; position < size; position++) {
     if (!passes(position)) continue;
     if (heap.length < count) {
       heap.push(position);

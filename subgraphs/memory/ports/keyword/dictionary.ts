@@ -43,6 +43,17 @@ function sharedLength(a: string, b: string): number {
   return length;
 }
 
+/** The documents of a dictionary, in order, without unpacking its terms. */
+export function readSeqs(dictionary: Uint8Array): number[] {
+  const reader = new ByteReader(dictionary);
+  let seq = 0;
+  return Array.from({ length: reader.number() }, () => {
+    seq += reader.signed();
+    reader.number();
+    return seq;
+  });
+}
+
 /** A segment's dictionary, unpacked into flat arrays: terms are named by their rank in ascending UTF-16 order. */
 export class Dictionary {
   readonly seqs: Float64Array;

@@ -27,15 +27,16 @@ export interface WeightedTerm {
   readonly weight: number;
 }
 
-/** `typos`: look for misspellings of every word, or only of words that occur nowhere in the workspace. */
-export function expand(dictionaries: readonly Dictionary[], words: readonly QueryWord[], stems: EnglishStems, typos: 'all' | 'missing'): ExpandedWord[] {
+/** Misspellings are looked for of words that fewer documents hold than `typosBelow`. */
+export function expand(dictionaries: readonly Dictionary[], words: readonly QueryWord[], stems: EnglishStems, typosBelow: number): ExpandedWord[] {
   const documents = dictionaries.reduce((sum, { seqs }) => sum + seqs.length, 0);
   const holding = new Map(words.map(({ term }) => [term, dictionaries.reduce((sum, dictionary) => sum + documentsWith(dictionary, term), 0)]));
   return words
     .filter(({ term, match }) => match !== 'whole' || holding.get(term)! > 0)
     .map((word) => {
       const firm = dictionaries.map((dictionary) => firmTerms(dictionary, word, stems));
-      const misspelt = typos === 'all' || firm.every(({ length }) => length === 0);
+      const firmly = firm.reduce((sum, terms, at) => sum + terms.reduce((most, one) => Math.max(most, dictionaries[at]!.documents[one.term]!), 0), 0);
+      const misspelt = firmly < typosBelow;
       const rare = holding.get(word.term)! > 0 && holding.get(word.term)! <= Math.max(2, documents * rareShare);
       const partOfFound = word.partOf !== null && holding.get(word.partOf)! > 0;
       return {

@@ -66,7 +66,7 @@ function bestWindows(marks: readonly Mark[]): Window[] {
   const chosen: Window[] = [];
   const shown = new Set<number>();
   while (windows.length > 0 && chosen.length < windowsMax) {
-    const worth = ({ terms, marks: count }: Window) => terms.difference(shown).size * 1e6 + terms.size * 1e4 + count;
+    const worth = ({ terms, marks: count }: Window) => [...terms].filter((term) => !shown.has(term)).length * 1e6 + terms.size * 1e4 + count;
     const best = windows.reduce((a, b) => (worth(b) > worth(a) ? b : a));
     chosen.push(best);
     best.terms.forEach((term) => shown.add(term));

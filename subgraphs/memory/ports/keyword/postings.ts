@@ -1,3 +1,4 @@
+import type { Arena } from './arena.ts';
 import type { ByteWriter } from './bytes.ts';
 
 /**
@@ -27,9 +28,9 @@ export interface Postings {
 }
 
 /** Reads `count` postings. Ordinals and frequencies of a segment are below 2^28, so shifts suffice. */
-export function readPostings(bytes: Uint8Array, count: number): Postings {
-  const documents = new Uint32Array(count);
-  const frequencies = new Float64Array(count).fill(1);
+export function readPostings(bytes: Uint8Array, count: number, arena: Arena): Postings {
+  const documents = arena.uint32(count);
+  const frequencies = arena.float64(count);
   for (let at = 0, from = 0, next = 0; at < count; at++, next++) {
     let byte = bytes[from++]!;
     let head = byte & 127;
@@ -39,7 +40,10 @@ export function readPostings(bytes: Uint8Array, count: number): Postings {
     }
     next += head >>> 1;
     documents[at] = next;
-    if ((head & 1) === 1) continue;
+    if ((head & 1) === 1) {
+      frequencies[at] = 1;
+      continue;
+    }
     byte = bytes[from++]!;
     let frequency = byte & 127;
     for (let shift = 7; byte >= 128; shift += 7) {

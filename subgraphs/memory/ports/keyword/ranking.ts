@@ -1,4 +1,6 @@
-import type { Postings } from './postings.ts';
+import type { Arena } from './arena.ts';
+import { best } from './best.ts';
+import { type Postings, readPostings } from './postings.ts';
 
 /** One segment's answer to a query: its documents, and for each query word where it occurs. */
 export interface SegmentMatches {
@@ -10,12 +12,13 @@ export interface SegmentMatches {
 export interface WordMatches {
   readonly firm: readonly WeightedPostings[];
   readonly typos: readonly WeightedPostings[];
-  /** The postings of the word itself, letter for letter, where that marks a document as an exact hit. */
-  readonly exact: Postings | null;
+  /** The word itself, letter for letter, where that marks a document as an exact hit. */
+  readonly exact: WeightedPostings | null;
 }
 
 export interface WeightedPostings {
-  readonly postings: Postings;
+  readonly bytes: Uint8Array;
+  readonly documents: number;
   readonly weight: number;
 }
 
@@ -26,12 +29,15 @@ export interface RankingOptions {
   /** Of the whole workspace, dead revisions included: they go with the next merge. */
   readonly documents: number;
   readonly tokens: number;
+  readonly limit: number;
+  /** List all exact hits, also beyond the limit. */
+  readonly allExact: boolean;
 }
 
-export interface Ranked {
-  readonly seqs: Float64Array;
-  readonly scores: Float64Array;
-  readonly exact: Uint8Array;
+export interface RankedDocument {
+  readonly seq: number;
+  readonly score: number;
+  readonly exact: boolean;
 }
 
 // Robertson's values, as everywhere; tuned to no collection.
@@ -45,37 +51,28 @@ const b = 0.75;
  */
 export const tieredWordsMax = 5;
 
-/** Scores every document that matches. Statistics are those of the segments given, so of one workspace. */
-export function rank(segments: readonly SegmentMatches[], options: RankingOptions): Ranked {
-  const found = segments.map(({ seqs, words }) => words.map((word) => occurrences(word, seqs.length)));
+/** The best documents, best first, of equals the newer. Statistics are those of the segments given, so of one workspace. */
+export function rank(segments: readonly SegmentMatches[], options: RankingOptions, arena: Arena): RankedDocument[] {
+  arena.reset();
+  const found = segments.map(({ seqs, words }) => words.map((word) => occurrences(word, seqs.length, arena)));
   const weights = options.mandatory.map((_, word) => weightsOf(found.map((words) => words[word]!), options.documents));
-  const hits = new Hits(options.documents);
-  segments.forEach((segment, at) => scoreSegment(segment, found[at]!, weights, options, hits));
-  return hits.ranked();
+  const hits: Hits = { seqs: arena.float64(options.documents), scores: arena.float64(options.documents), exact: arena.uint8(options.documents), count: 0 };
+  segments.forEach((segment, at) => scoreSegment(segment, found[at]!, weights, options, hits, arena));
+  const listed = best(hits, options.limit, () => true);
+  const exact = options.allExact ? best(hits, hits.count, (position) => hits.exact[position] === 1) : [];
+  return [...new Set([...listed, ...exact])].map((position) => ({
+    seq: hits.seqs[position]!,
+    score: hits.scores[position]!,
+    exact: hits.exact[position] === 1,
+  }));
 }
 
-/** Room for every document, allocated once: this is the inner loop of a search. */
-class Hits {
-  readonly #seqs: Float64Array;
-  readonly #scores: Float64Array;
-  readonly #exact: Uint8Array;
-  #count = 0;
-
-  constructor(size: number) {
-    this.#seqs = new Float64Array(size);
-    this.#scores = new Float64Array(size);
-    this.#exact = new Uint8Array(size);
-  }
-
-  add(seq: number, score: number, exact: number): void {
-    this.#seqs[this.#count] = seq;
-    this.#scores[this.#count] = score;
-    this.#exact[this.#count++] = exact;
-  }
-
-  ranked(): Ranked {
-    return { seqs: this.#seqs.subarray(0, this.#count), scores: this.#scores.subarray(0, this.#count), exact: this.#exact.subarray(0, this.#count) };
-  }
+/** Room for every document; the first `count` places are taken. */
+export interface Hits {
+  readonly seqs: Float64Array;
+  readonly scores: Float64Array;
+  readonly exact: Uint8Array;
+  count: number;
 }
 
 /** Where a word occurs, as one synonym: documents with a firm term first, `firm` of them, then those with typos only. */
@@ -83,16 +80,20 @@ interface Occurrences extends Postings {
   readonly firm: number;
 }
 
-function occurrences({ firm, typos }: WordMatches, size: number): Occurrences {
-  if (firm.length === 1 && firm[0]!.weight === 1 && typos.length === 0) return { ...firm[0]!.postings, firm: firm[0]!.postings.documents.length };
-  const listed = firm.concat(typos).reduce((sum, { postings }) => sum + postings.documents.length, 0);
-  const documents = new Uint32Array(Math.min(size, listed));
-  const frequencies = new Float64Array(documents.length);
+function occurrences({ firm, typos }: WordMatches, size: number, arena: Arena): Occurrences {
+  if (firm.length === 1 && firm[0]!.weight === 1 && typos.length === 0) {
+    const { documents, frequencies } = readPostings(firm[0]!.bytes, firm[0]!.documents, arena);
+    return { documents, frequencies, firm: documents.length };
+  }
+  const listed = firm.concat(typos).reduce((sum, term) => sum + term.documents, 0);
+  const documents = arena.uint32(Math.min(size, listed));
+  const frequencies = arena.float64(documents.length);
   if (listed === 0) return { documents, frequencies, firm: 0 };
 
-  const places = new Int32Array(size); // 1 + the place of a document in `documents`
+  const places = arena.uint32(size); // 1 + the place of a document in `documents`
   let count = 0;
-  const add = ({ postings, weight }: WeightedPostings, firmCount: number): void => {
+  const add = ({ bytes, documents: holding, weight }: WeightedPostings, firmCount: number): void => {
+    const postings = readPostings(bytes, holding, arena);
     for (let at = 0; at < postings.documents.length; at++) {
       const document = postings.documents[at]!;
       let place = places[document]! - 1;
@@ -131,36 +132,55 @@ function inverseFrequency(holding: number, documents: number): number {
   return Math.log(1 + (documents - holding + 0.5) / (holding + 0.5));
 }
 
-function scoreSegment(segment: SegmentMatches, found: readonly Occurrences[], weights: readonly Weights[], options: RankingOptions, hits: Hits): void {
-  const { seqs, lengths, words } = segment;
-  const share = new Float64Array(seqs.length);
-  const matched = new Uint8Array(seqs.length);
-  const firmly = new Uint8Array(seqs.length);
-  const missing = new Uint8Array(seqs.length).fill(options.mandatory.filter(Boolean).length);
-  const exact = new Uint8Array(seqs.length);
+function scoreSegment(segment: SegmentMatches, found: readonly Occurrences[], weights: readonly Weights[], options: RankingOptions, hits: Hits, arena: Arena): void {
+  const { seqs, words } = segment;
+  const tally: Tally = {
+    share: arena.float64(seqs.length),
+    matched: arena.uint8(seqs.length),
+    firmly: arena.uint8(seqs.length),
+    mandatory: arena.uint8(seqs.length),
+  };
+  const saturation = saturationOf(segment.lengths, options.tokens / options.documents, arena);
   const bound = weights.reduce((sum, weight) => sum + weight.bound, 0);
-  const lengthFactor = (k1 * b * options.documents) / options.tokens;
+  found.forEach((occurrences, word) => count(tally, occurrences, weights[word]!.firm / bound, weights[word]!.typos / bound, saturation, options.mandatory[word] ? 1 : 0));
 
-  found.forEach(({ documents, frequencies, firm }, word) => {
-    const weight = weights[word]!;
-    const mandatory = options.mandatory[word] ? 1 : 0;
-    for (let at = 0; at < documents.length; at++) {
-      const document = documents[at]!;
-      const frequency = frequencies[at]!;
-      const saturated = frequency / (frequency + k1 * (1 - b) + lengthFactor * lengths[document]!);
-      share[document]! += ((at < firm ? weight.firm : weight.typos) * saturated) / bound;
-      matched[document]! += 1;
-      if (at < firm) firmly[document]! += 1;
-      missing[document]! -= mandatory;
-    }
-  });
-  for (const word of words) word.exact?.documents.forEach((document) => void (exact[document] = 1));
-
+  const exact = arena.uint8(seqs.length);
+  for (const word of words) if (word.exact) for (const document of readPostings(word.exact.bytes, word.exact.documents, arena).documents) exact[document] = 1;
+  const mandatory = options.mandatory.filter(Boolean).length;
   const score = options.ranking === 'bm25' ? plain : words.length <= tieredWordsMax ? byWords : allWordsFirst;
   for (let document = 0; document < seqs.length; document++) {
-    if (matched[document] === 0 || missing[document]! > 0) continue;
-    hits.add(seqs[document]!, score(share[document]!, words.length, matched[document]!, firmly[document]!), exact[document]!);
+    const matched = tally.matched[document]!;
+    if (matched === 0 || tally.mandatory[document]! < mandatory) continue;
+    hits.seqs[hits.count] = seqs[document]!;
+    hits.scores[hits.count] = score(tally.share[document]!, words.length, matched, tally.firmly[document]!);
+    hits.exact[hits.count++] = exact[document]!;
   }
+}
+
+/** Of each document: its share of the greatest BM25 sum, and how many words it holds, firmly, and of the mandatory ones. */
+interface Tally {
+  readonly share: Float64Array;
+  readonly matched: Uint8Array;
+  readonly firmly: Uint8Array;
+  readonly mandatory: Uint8Array;
+}
+
+function count({ share, matched, firmly, mandatory }: Tally, { documents, frequencies, firm }: Occurrences, firmWeight: number, typoWeight: number, saturation: Float64Array, isMandatory: number): void {
+  for (let at = 0; at < documents.length; at++) {
+    const document = documents[at]!;
+    const frequency = frequencies[at]!;
+    const weight = at < firm ? firmWeight : typoWeight;
+    share[document]! += (weight * frequency) / (frequency + saturation[document]!);
+    matched[document]! += 1;
+    firmly[document]! += at < firm ? 1 : 0;
+    mandatory[document]! += isMandatory;
+  }
+}
+
+function saturationOf(lengths: Uint32Array, averageLength: number, arena: Arena): Float64Array {
+  const saturation = arena.float64(lengths.length);
+  for (let document = 0; document < lengths.length; document++) saturation[document] = k1 * (1 - b + (b * lengths[document]!) / averageLength);
+  return saturation;
 }
 
 /** `share` is the BM25 sum divided by what no document can reach, so below 1. */

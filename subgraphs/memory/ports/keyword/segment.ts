@@ -1,3 +1,4 @@
+import { Arena } from './arena.ts';
 import { ByteWriter } from './bytes.ts';
 import { Dictionary, type DictionaryTerm, encodeDictionary } from './dictionary.ts';
 import { fold } from './fold.ts';
@@ -59,6 +60,7 @@ export function mergeSegments(parts: readonly SegmentPart[]): Segment {
   });
   const terms: DictionaryTerm[] = [];
   const postings = new ByteWriter();
+  const arena = new Arena();
   for (let term = smallestTerm(sources); term !== null; term = smallestTerm(sources)) {
     const start = postings.length;
     const writer = new PostingsWriter(postings);
@@ -67,10 +69,11 @@ export function mergeSegments(parts: readonly SegmentPart[]): Segment {
       if (source.term !== term) continue;
       const { dictionary, renumbered, next } = source;
       const bytes = source.postings.subarray(dictionary.postings[next], dictionary.postings[next + 1]);
-      const postings = readPostings(bytes, dictionary.documents[next]!);
-      postings.documents.forEach((document, at) => {
+      arena.reset();
+      const found = readPostings(bytes, dictionary.documents[next]!, arena);
+      found.documents.forEach((document, at) => {
         if (renumbered[document]! < 0) return;
-        writer.posting(renumbered[document]!, postings.frequencies[at]!);
+        writer.posting(renumbered[document]!, found.frequencies[at]!);
         documents++;
       });
       source.next++;

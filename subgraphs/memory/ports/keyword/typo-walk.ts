@@ -54,12 +54,17 @@ function nextRow(rows: Uint8Array, target: Uint16Array, prefix: Uint16Array, dep
   const unit = prefix[depth];
   rows[row + from - 1] = from === 1 ? depth + 1 : limit + 1;
   let least = rows[row + from - 1]!;
+  const before = depth > 0 ? prefix[depth - 1] : -1;
   for (let column = from; column <= to; column++) {
-    let cell = rows[above + column - 1]! + (target[column - 1] === unit ? 0 : 1);
-    cell = Math.min(cell, rows[row + column - 1]! + 1);
-    if (column < depth + 1 + limit) cell = Math.min(cell, rows[above + column]! + 1);
-    if (depth > 0 && column > 1 && target[column - 2] === unit && target[column - 1] === prefix[depth - 1]) {
-      cell = Math.min(cell, rows[above - width + column - 2]! + 1);
+    const own = target[column - 1];
+    let cell = rows[above + column - 1]! + (own === unit ? 0 : 1);
+    const inserted = rows[row + column - 1]! + 1;
+    if (inserted < cell) cell = inserted;
+    const deleted = rows[above + column]! + 1;
+    if (column < depth + 1 + limit && deleted < cell) cell = deleted;
+    if (column > 1 && own === before && target[column - 2] === unit) {
+      const swapped = rows[above - width + column - 2]! + 1;
+      if (swapped < cell) cell = swapped;
     }
     rows[row + column] = cell;
     if (cell < least) least = cell;
