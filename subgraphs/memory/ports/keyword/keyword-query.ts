@@ -37,7 +37,7 @@ export function parseQuery(text: string): ParsedQuery {
     }
   });
   const all = [...words.values()];
-  const meaningful = all.filter(({ term }) => !stopWords.has(term));
+  const meaningful = all.filter(({ term, match }) => match === 'exact' || !stopWords.has(term));
   const counted = (meaningful.length > 0 ? meaningful : all).slice(0, wordsMax);
   const alone = counted.filter(({ match }) => match !== 'whole').length === 1;
   return { words: alone ? counted.map((word) => ({ ...word, identifier: true })) : counted, phrases };

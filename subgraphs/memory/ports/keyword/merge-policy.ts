@@ -5,7 +5,7 @@
  * left as it is, so that a merge fits in memory.
  */
 export function segmentsToMerge<S extends { readonly id: number; readonly tokens: number }>(segments: readonly S[]): readonly S[] {
-  const tiers = Map.groupBy(segments, ({ tokens }) => Math.floor(Math.log(tokens + 1) / Math.log(fanIn)));
+  const tiers = Map.groupBy(segments, ({ tokens }) => Math.max(0, Math.floor(Math.log(tokens / smallest) / Math.log(fanIn))));
   for (const [, tier] of [...tiers].sort(([a], [b]) => a - b)) {
     let tokens = 0;
     const fitting = tier.toSorted((a, b) => a.id - b.id).filter((segment) => (tokens += segment.tokens) <= tokensMax);
@@ -15,4 +15,6 @@ export function segmentsToMerge<S extends { readonly id: number; readonly tokens
 }
 
 const fanIn = 4;
+/** Below this all are of one size. */
+const smallest = 1000;
 const tokensMax = 20_000_000;
