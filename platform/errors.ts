@@ -12,6 +12,7 @@ export const errorStatus = {
   payload_too_large: 400,
   unauthenticated: 401,
   permission_denied: 403,
+  totp_required: 403,
   not_found: 404,
   method_not_allowed: 405,
   duplicate_content: 409,

@@ -36,7 +36,7 @@ interface Definition<Ports, Schema extends z.ZodType, Output> {
 export function query<Ports, Schema extends z.ZodType, Output>(definition: Definition<Ports, Schema, Output>): Operation<Ports, z.input<Schema>, Output> {
   const facts: OperationFacts = { name: definition.name, kind: 'query', requires: definition.requires };
   const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
-    authorize(definition.requires, ctx.principal);
+    authorize(definition.requires, ctx.principal, ctx.clock);
     return definition.run(ctx, parse(definition.input, raw));
   };
   return Object.assign(run, { facts });
@@ -47,7 +47,7 @@ export function command<Ports, Schema extends z.ZodType, Output>(definition: Def
   const facts: OperationFacts = { name: definition.name, kind: 'command', requires: definition.requires };
   const runOne: GroupRun<Call<Ports, z.output<Schema>>> = async (em, [call]) => [await definition.run({ ...call!.ctx, em }, call!.input)];
   const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
-    authorize(definition.requires, ctx.principal);
+    authorize(definition.requires, ctx.principal, ctx.clock);
     const call = { ctx, input: parse(definition.input, raw), key: ctx.idempotency, answer: ctx.answer };
     try {
       const [result] = await transaction(ctx.em, (em) => withReceipts(em, [call], runOne));
@@ -84,7 +84,7 @@ export function groupedCommand<Ports, Schema extends z.ZodType, Output>(
   const facts: OperationFacts = { name: definition.name, kind: 'command', requires: definition.requires };
   const runAll: GroupRun<Call<Ports, z.output<Schema>>> = (em, calls) => withReceipts(em, calls, definition.runGroup, definition.keeps as ((output: unknown) => boolean) | undefined);
   const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
-    authorize(definition.requires, ctx.principal);
+    authorize(definition.requires, ctx.principal, ctx.clock);
     const input = parse(definition.input, raw);
     const named = definition.keyOf?.(input);
     const key = named ? { key: named, fingerprint: ctx.idempotency?.fingerprint ?? fingerprint([definition.name, raw]) } : ctx.idempotency;

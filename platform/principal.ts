@@ -19,7 +19,12 @@ export interface Principal {
   /** Where it works when the request names no workspace. */
   readonly workspaceId: string;
   readonly access: Readonly<Record<string, Level>>;
+  /** Until when a code from the user's authenticator counts, in ms since 1970 (a principal travels as JSON); null: none was given. */
+  readonly steppedUpUntilMs: number | null;
 }
+
+/** "Architect or higher": every organization role includes it. */
+export const isArchitect = (principal: Principal): boolean => principal.organizationRole !== null;
 
 export const includes = (held: Level, asked: Level): boolean => levels.indexOf(held) >= levels.indexOf(asked);
 

@@ -1,11 +1,12 @@
+import type { Clock } from './clock.ts';
 import { DomainError } from './errors.ts';
 import type { Principal } from './principal.ts';
-import { includes, workspacesWith } from './principal.ts';
+import { includes, isArchitect, workspacesWith } from './principal.ts';
 import type { Level } from './principal.ts';
 
 /**
  * The words an operation can require. Permission belongs to the operation: REST, GraphQL, sockets and jobs all pass it.
- * Each returns why the principal is refused, or null.
+ * Each returns the refusal, or null.
  */
 export const requirements = {
   public: () => null,
@@ -14,23 +15,34 @@ export const requirements = {
   vaultWrite: (principal: Principal) => lacks(principal, 'write'),
   /** An admin key, a workspace Admin or Owner, or an Architect. */
   vaultAdmin: (principal: Principal) => (isArchitect(principal) ? null : lacks(principal, 'admin')),
-} satisfies Record<string, (principal: Principal) => string | null>;
+  /** An Architect or a Sovereign. */
+  architect: (principal: Principal) => (isArchitect(principal) ? null : denied('This needs the role Architect or Sovereign in the organization.')),
+  /** A signed-in Architect, Sovereign, workspace Admin or Owner who gave a fresh code (decisions 3). */
+  growthAdmin: (principal: Principal, clock: Clock) => {
+    if (principal.kind !== 'user') return denied('Growth tracks need a signed-in user; an API key does not reach them.');
+    if (!isArchitect(principal) && workspacesWith(principal, 'admin').length === 0) {
+      return denied('Growth tracks need the role Architect or Sovereign in the organization, or Owner or Admin in a workspace.');
+    }
+    if ((principal.steppedUpUntilMs ?? 0) > clock.now().getTime()) return null;
+    return new DomainError('totp_required', 'This needs a fresh code from your authenticator: send it to POST /auth/sessions/totp as { "code": "…" }.');
+  },
+} satisfies Record<string, (principal: Principal, clock: Clock) => DomainError | null>;
 
 export type Requirement = keyof typeof requirements;
 
-const isArchitect = (principal: Principal): boolean => principal.organizationRole !== null;
+const denied = (message: string): DomainError => new DomainError('permission_denied', message);
 
-function lacks(principal: Principal, level: Level): string | null {
-  return workspacesWith(principal, level).length > 0 ? null : `This needs ${level} permission; the credential has less.`;
+function lacks(principal: Principal, level: Level): DomainError | null {
+  return workspacesWith(principal, level).length > 0 ? null : denied(`This needs ${level} permission; the credential has less.`);
 }
 
-export function authorize(requirement: Requirement, principal: Principal | null): void {
+export function authorize(requirement: Requirement, principal: Principal | null, clock: Clock): void {
   if (requirement === 'public') return;
   if (principal === null) {
     throw new DomainError('unauthenticated', 'This needs a credential: send it as Authorization: Bearer <key>.');
   }
-  const refusal = requirements[requirement](principal);
-  if (refusal !== null) throw new DomainError('permission_denied', refusal);
+  const refusal = requirements[requirement](principal, clock);
+  if (refusal !== null) throw refusal;
 }
 
 /**
@@ -40,7 +52,7 @@ export function authorize(requirement: Requirement, principal: Principal | null)
 export function workspaceScope(principal: Principal, named: string | null | undefined, level: Level): string {
   const workspaceId = named ?? principal.workspaceId;
   const held = principal.access[workspaceId];
-  if (held === undefined) throw new DomainError('permission_denied', `The credential does not reach workspace '${workspaceId.slice(0, 100)}'.`);
-  if (!includes(held, level)) throw new DomainError('permission_denied', `This needs ${level} permission in workspace '${workspaceId}'.`);
+  if (held === undefined) throw denied(`The credential does not reach workspace '${workspaceId.slice(0, 100)}'.`);
+  if (!includes(held, level)) throw denied(`This needs ${level} permission in workspace '${workspaceId}'.`);
   return workspaceId;
 }

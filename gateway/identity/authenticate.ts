@@ -32,6 +32,7 @@ export function createAuthenticator(database: Database, clock: Clock): Authentic
       vaultId: row.vault_id,
       workspaceId: row.workspace_id,
       access: Object.fromEntries(reach.map((id) => [id, level])),
+      steppedUpUntilMs: null,
     };
     const known = { principal, expiresAt: row.expires_at };
     keys.set(token, known);

@@ -17,6 +17,15 @@ export interface Closable {
   close(): Promise<void>;
 }
 
+/** The organization that demo data is made for, at the gateway's first start. */
+export interface Demo {
+  readonly organizationId: string;
+  readonly workspaceIds: readonly string[];
+  /** By role: sovereign, architect, admin … */
+  readonly users: Readonly<Record<string, { readonly id: string; readonly numericId: number }>>;
+  readonly now: Date;
+}
+
 /**
  * A slice as the rest of the system sees it: its door. One of these is the only export of a slice's `index.ts`.
  */
@@ -31,6 +40,8 @@ export interface Subgraph<Ports extends Closable = Closable> {
   readonly references: Readonly<Record<string, (reference: never, ctx: Context<Ports>) => unknown>>;
   readonly operations: readonly { readonly facts: OperationFacts }[];
   readonly migrations: readonly Migration[];
+  /** Inserts the slice's part of the demo data; a second call inserts nothing. */
+  seed?(em: EntityManager, demo: Demo): Promise<void>;
   openPorts(options: PortsOptions): Promise<Ports>;
   /** Background work: handlers of jobs, and what is done every so often (`every`). */
   jobs(config: Platform['config']): readonly JobHandler<Context<Ports>>[];
