@@ -163,17 +163,20 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
         for (const seq of block) passes.set(seq, findable.has(seq));
       }
       const hits = withoutRepeats(ranked).filter(({ seq }) => passes.get(seq));
-      if (hits.length >= limit || ranked.length < count) return hits.filter(({ exact }, place) => place < limit || (allExact && exact));
+      const enough = hits.length >= limit || ranked.length < count || (phrases.length > 0 && passes.size >= phraseCandidatesMax);
+      if (enough) return hits.filter(({ exact }, place) => place < limit || (allExact && exact));
     }
   }
 
   async #withPhrases(em: EntityManager, workspaceId: string, seqs: readonly number[], phrases: readonly RegExp[]): Promise<readonly number[]> {
     if (phrases.length === 0 || seqs.length === 0) return seqs;
     const holding: number[] = [];
-    for (const [seq, content] of await this.#documents.contents(em, workspaceId, seqs)) {
-      const folded = fold(content);
-      if (phrases.every((phrase) => phrase.test(folded))) holding.push(seq);
-      if (content.length > longContent) await nextTurn();
+    for (let start = 0; start < seqs.length; start += contentsMax) {
+      for (const [seq, content] of await this.#documents.contents(em, workspaceId, seqs.slice(start, start + contentsMax))) {
+        const folded = fold(content);
+        if (phrases.every((phrase) => phrase.test(folded))) holding.push(seq);
+        if (content.length > longContent) await nextTurn();
+      }
     }
     return holding;
   }
@@ -202,6 +205,10 @@ const commonDocuments = 1000;
 const spare = 32;
 /** Documents asked about in one statement. */
 const blockMax = 5000;
+/** Contents read at a time to verify phrases: at most 20 MB. */
+const contentsMax = 20;
+/** When so many candidates with all of a phrase's words were read, the search ends with what it found. */
+const phraseCandidatesMax = 2000;
 /** Folding and matching 100,000 characters takes up to 5 ms. */
 const longContent = 100_000;
 
