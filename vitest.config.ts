@@ -6,12 +6,25 @@ export default defineConfig({
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
     conditions: ['source'],
   },
-  ssr: { resolve: { conditions: ['source'], externalConditions: ['node'] } },
+  ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/soak/**'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'inside', include: ['test/**/*.test.ts'], exclude: ['test/contract/**', 'test/soak/**'] } },
+      // Through HTTP, against the built product.
+      { extends: true, test: { name: 'contract', include: ['test/contract/**/*.test.ts'], globalSetup: ['test/global-setup.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'soak',
+          include: ['test/soak/**/*.test.ts', 'test/contract/properties.test.ts'],
+          globalSetup: ['test/global-setup.ts'],
+          env: { PROPERTY_RUNS: '1000' },
+          testTimeout: 1_800_000,
+        },
+      },
+    ],
   },
 });

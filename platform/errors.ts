@@ -14,7 +14,6 @@ export const errorStatus = {
   permission_denied: 403,
   totp_required: 403,
   not_found: 404,
-  method_not_allowed: 405,
   duplicate_content: 409,
   idempotency_key_reused: 409,
   idempotency_in_progress: 409,

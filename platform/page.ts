@@ -22,10 +22,10 @@ export interface ListSource<Row> {
 }
 
 export interface Page<Row> {
-  readonly edges: readonly { readonly node: Row; readonly cursor: () => string }[];
+  readonly edges: readonly { readonly node: Row; readonly cursor: string }[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean; readonly startCursor: string | null; readonly endCursor: string | null };
   /** Best effort (interface 8.2). */
-  readonly approximateTotal: () => Promise<number>;
+  readonly approximateTotal: Promise<number>;
 }
 
 export async function pageOf<Row>(
@@ -55,14 +55,22 @@ export async function pageOf<Row>(
   const end: Boundary | null = last === undefined ? boundary : { key: source.keyOf(last), side: 'after' };
   const cursorAt = (at: Boundary | null): string | null => (at === null ? null : encodeCursor(ctx, list, at));
   return {
-    edges: rows.map((node) => ({ node, cursor: () => encodeCursor(ctx, list, { key: source.keyOf(node), side: 'after' }) })),
+    // Getters: what nobody selects is not computed.
+    edges: rows.map((node) => ({
+      node,
+      get cursor() {
+        return encodeCursor(ctx, list, { key: source.keyOf(node), side: 'after' });
+      },
+    })),
     pageInfo: {
       hasNextPage: backwards ? behind : more,
       hasPreviousPage: backwards ? more : behind,
       startCursor: cursorAt(start),
       endCursor: cursorAt(end),
     },
-    approximateTotal: source.total,
+    get approximateTotal() {
+      return source.total();
+    },
   };
 }
 

@@ -48,5 +48,8 @@ export type CamelCased<T> = { [K in keyof T as CamelCase<K & string>]: T[K] };
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : S;
 
 export function camelize<T extends object>(value: T): CamelCased<T> {
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), item])) as CamelCased<T>;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [camelCase(key), item])) as CamelCased<T>;
 }
+
+/** A name that is camel case already is not of the contract: it gets an underscore that no field has, and is refused as unknown. */
+const camelCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { RequestContext } from '#platform/context.ts';
 import { refusalOf, validationError } from '#platform/errors.ts';
+import { jsonBody } from '../http.ts';
 import type { Prepared, Supergraph } from '../supergraph/supergraph.ts';
 import { refusalOfGraph } from './errors.ts';
 
@@ -32,7 +33,7 @@ export interface Route<Data, Variables, Query extends Schema, Body extends Schem
   readonly variables: (request: { params: Record<string, string>; query: Parsed<Query>; body: Parsed<Body> }) => Variables;
   readonly status: number | ((data: Data) => number);
   readonly answer: Answer;
-  readonly present: (data: Data) => z.input<Answer>;
+  readonly present: (data: Data, request: RequestContext) => z.input<Answer>;
 }
 
 /** A row whose types have been checked against each other and then forgotten, so that rows fit one table. */
@@ -43,27 +44,25 @@ export const route = <Data, Variables, Answer extends z.ZodType, Query extends S
 ): AnyRoute => row as unknown as AnyRoute;
 
 /** The one handler of all rows: parse, ask the graph, present. Errors are thrown and rendered in one place. */
-export function handlerOf(row: AnyRoute, supergraph: Supergraph, contextOf: (request: FastifyRequest) => RequestContext) {
+export function handlerOf(row: AnyRoute, supergraph: Supergraph) {
   const prepared = supergraph.prepare(row.document) as unknown as Prepared<never, unknown>;
   const variablesOf = row.variables as (request: unknown) => unknown;
-  const present = row.present as (data: unknown) => unknown;
+  const present = row.present as (data: unknown, request: RequestContext) => unknown;
   const status = row.status as number | ((data: unknown) => number);
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const context = contextOf(request);
-    const query = parse(row.query, request.query, 'is not a known query parameter');
-    const body = parse(row.body, request.body, 'is not a known field');
+  return async (request: FastifyRequest, reply: FastifyReply, context: RequestContext): Promise<unknown> => {
+    const query = parse(row.query, request.query as object, 'is not a known query parameter');
+    const body = parse(row.body, jsonBody(request), 'is not a known field');
     const { data, errors } = await supergraph.run(prepared, variablesOf({ params: request.params, query, body }), context);
     if (context.answer.replayed) reply.header('idempotent-replayed', 'true');
     if (errors?.[0]) throw refusalOfGraph(errors[0]);
     reply.code(typeof status === 'number' ? status : status(data));
-    return present(data);
+    return present(data, context);
   };
 }
 
 /** What a row does not declare must not be there: a query without parameters, a request without a body. */
-function parse(schema: Schema, raw: unknown, unknownMessage: string): unknown {
-  const given = raw ?? {};
+function parse(schema: Schema, given: object, unknownMessage: string): unknown {
   if (schema === undefined) {
     const stray = Object.keys(given);
     if (stray.length > 0) throw validationError(stray.map((path) => ({ path, message: unknownMessage })));

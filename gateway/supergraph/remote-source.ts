@@ -40,6 +40,17 @@ export class RemoteSource implements GraphQLDataSource {
     return JSON.parse(text) as GatewayGraphQLResponse;
   }
 
+  /** Throws when the subgraph is not ready. */
+  async check(): Promise<void> {
+    const { statusCode, body } = await this.#pool.request({ method: 'GET', path: '/readyz', headersTimeout: 2_000 });
+    await body.dump();
+    if (statusCode !== 200) throw this.#unavailable(new Error(`status ${statusCode}`));
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
   #unavailable(cause: unknown): DomainError {
     return new DomainError('unavailable', `The ${this.#name} service does not answer; try again shortly.`, { retry_after_seconds: 1 }, { cause });
   }

@@ -26,7 +26,7 @@ export function connectionType<Node extends object>(name: string, node: ClassTyp
     node!: Node;
 
     @Field(() => String)
-    cursor!: () => string;
+    cursor!: string;
   }
 
   @ObjectType(`${name}Connection`)
@@ -38,7 +38,7 @@ export function connectionType<Node extends object>(name: string, node: ClassTyp
     pageInfo!: Page<Node>['pageInfo'];
 
     @Field(() => Int, { description: 'Best effort: may lag a second or two.' })
-    approximateTotal!: () => Promise<number>;
+    approximateTotal!: Promise<number>;
   }
   return Connection;
 }

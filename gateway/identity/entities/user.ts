@@ -1,3 +1,4 @@
+import { BigIntType } from '@mikro-orm/core';
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { Directive, Field, GraphQLISODateTime, ID, Int, ObjectType } from 'type-graphql';
 
@@ -9,7 +10,7 @@ export class User {
   @Field(() => ID)
   id!: string;
 
-  @Property({ type: 'bigint', fieldName: 'numeric_id', autoincrement: true })
+  @Property({ type: new BigIntType('number'), fieldName: 'numeric_id', autoincrement: true })
   @Field(() => Int, { description: 'The integer that the growth-track interface knows this user by.' })
   numericId!: number;
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BigIntType } from '@mikro-orm/core';
 import { GraphQLJSONObject } from 'graphql-scalars';
 import { Directive, Field, GraphQLISODateTime, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
@@ -56,7 +57,7 @@ export class MemoryObject {
   id!: string;
 
   /** Number of this version of the content. */
-  @Property({ type: 'bigint' })
+  @Property({ type: new BigIntType('number') })
   seq!: number;
 
   @Property({ type: 'text', fieldName: 'organization_id' })

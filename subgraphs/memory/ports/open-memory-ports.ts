@@ -25,7 +25,7 @@ function embedderOptions(config: PortsOptions['config']): EmbedderOptions {
   return {
     provider: 'openai',
     baseUrl: config.embedderUrl!,
-    ...(config.embedderApiKey && { apiKey: config.embedderApiKey }),
+    apiKey: config.embedderApiKey,
     model: config.embedderModel!,
     dimensions: config.embedderDimensions,
   };

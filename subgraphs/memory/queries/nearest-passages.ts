@@ -51,7 +51,7 @@ async function isSmall(em: EntityManager, { workspaceId, filter, exactMax }: Nea
     em,
     `select count(*) as count from (
        select 1 from memory.passage${joinOf(narrowed.sql)} where passage.workspace_id = $1 limit $2
-     ) as some`,
+     ) as counted`,
     [workspaceId, exactMax + 1, ...narrowed.params],
   );
   return row!.count <= exactMax;

@@ -1,0 +1,108 @@
+import type { GraphQLDataSource } from '@apollo/gateway';
+import type { Logger } from 'pino';
+import { Pool } from 'undici';
+import type { Clock } from '#platform/clock.ts';
+import { ConfigError } from '#platform/config.ts';
+import type { Config } from '#platform/config.ts';
+import { openProcess } from '#platform/process.ts';
+import { buildSubgraph } from '#platform/subgraph/schema.ts';
+import type { Subgraph } from '#platform/subgraph/subgraph.ts';
+import { mountDocs } from './docs.ts';
+import { mountGraphql } from './graphql.ts';
+import { createHttp } from './http.ts';
+import { createAuthenticator } from './identity/authenticate.ts';
+import { identityChannel } from './identity/identity-changed.ts';
+import { identity } from './identity/index.ts';
+import { databasePart, mountOperational } from './operational.ts';
+import type { Part } from './operational.ts';
+import { createPipeline } from './pipeline.ts';
+import { startRedirect } from './redirect.ts';
+import { mountRest } from './rest/mount.ts';
+import { routes } from './rest/routes/register.ts';
+import { seedFirstStart } from './seed/seed-first-start.ts';
+import { LocalSource } from './supergraph/local-source.ts';
+import { RemoteSource } from './supergraph/remote-source.ts';
+import { loadSupergraph } from './supergraph/supergraph.ts';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly subgraphs: readonly Subgraph[];
+  /** The subgraphs and their jobs run as services of their own. */
+  readonly isRemote: boolean;
+}
+
+/** Opens the process, joins the subgraphs to one graph, mounts the entrances, listens. */
+export async function startGateway({ config, logger, clock, subgraphs, isRemote }: GatewayOptions): Promise<{ url: string; stop(): Promise<void> }> {
+  const opened = await openProcess({ config, logger, clock, subgraphs: [identity, ...subgraphs] });
+  const { database } = opened;
+  const stopping: (() => Promise<unknown>)[] = [() => opened.close()];
+
+  const local = await Promise.all((isRemote ? [identity] : [identity, ...subgraphs]).map((subgraph) => opened.open(subgraph)));
+  stopping.push(() => Promise.all(local.map((one) => one.close())));
+  const sources: Record<string, GraphQLDataSource> = {};
+  for (const one of local) sources[one.subgraph.name] = new LocalSource((await buildSubgraph(one.subgraph)).schema, one);
+  const remote = isRemote ? remoteSources(subgraphs, config, clock) : {};
+  stopping.push(() => Promise.all(Object.values(remote).map((source) => source.close())));
+  const supergraph = await loadSupergraph({ ...sources, ...remote }, logger);
+  stopping.push(() => supergraph.stop());
+
+  const authenticator = createAuthenticator(database, clock);
+  const unlisten = await database.listen(identityChannel, () => authenticator.forget());
+  stopping.push(unlisten);
+
+  const http = createHttp(config, logger);
+  const pipeline = createPipeline(authenticator);
+  let isSeeded = false;
+  const seeded: Part = {
+    name: 'start',
+    check: async () => {
+      if (!isSeeded) throw new Error('the first start is making the demo organization');
+    },
+  };
+  const parts: Part[] = [databasePart(database), seeded, ...Object.entries(remote).map(([name, source]) => ({ name, check: () => source.check() }))];
+  mountOperational(http, config, parts);
+  mountDocs(http, routes);
+  mountRest(http, routes, supergraph, pipeline, config);
+  const apollo = await mountGraphql(http, supergraph, pipeline, config);
+  stopping.push(() => apollo.stop());
+
+  if (!isRemote) {
+    const worker = await opened.work(local);
+    stopping.push(() => worker.stop());
+  }
+  // Last in, first out: nobody new comes in, what is in hand ends, then its ground is taken away.
+  await http.listen({ host: config.host, port: config.port });
+  stopping.push(() => http.close());
+  const { port } = http.server.address() as { port: number };
+  const url = `${config.tlsCert === null ? 'http' : 'https'}://${config.host}:${port}`;
+  if (config.httpRedirectPort !== null) {
+    const redirect = await startRedirect(config.host, config.httpRedirectPort, port);
+    stopping.push(() => new Promise((resolve) => redirect.close(resolve)));
+  }
+  await seedFirstStart({ opened, subgraphs: [identity, ...subgraphs], url, config });
+  isSeeded = true;
+  logger.info({ url, database: database.engine }, 'ready');
+
+  return {
+    url,
+    stop: async () => {
+      for (const stop of stopping.reverse()) await stop();
+    },
+  };
+}
+
+function remoteSources(subgraphs: readonly Subgraph[], config: Config, clock: Clock): Record<string, RemoteSource> {
+  if (config.internalSecret === null) throw new ConfigError('INTERNAL_SECRET: remote subgraphs need it, the same in every process.');
+  const secret = config.internalSecret;
+  return Object.fromEntries(
+    subgraphs.map(({ name }) => {
+      const address = config.subgraphUrls[name];
+      if (address === undefined) throw new ConfigError(`SUBGRAPH_URLS: names no address for ${name}.`);
+      const { origin, pathname } = new URL(address);
+      return [name, new RemoteSource({ name, path: pathname, secret, clock, pool: new Pool(origin, { connections: 64, headersTimeout: 60_000 }) })];
+    }),
+  );
+}
+

@@ -1,0 +1,88 @@
+import { ApolloServer, HeaderMap } from '@apollo/server';
+import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import type { FastifyInstance } from 'fastify';
+import type { GraphQLFormattedError } from 'graphql';
+import type { Config } from '#platform/config.ts';
+import type { RequestContext } from '#platform/context.ts';
+import { errorStatus } from '#platform/errors.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Supergraph } from './supergraph/supergraph.ts';
+
+const bodyBytesMax = 128 * 1_048_576;
+
+/** `/graphql` by the GraphQL-over-HTTP specification; GraphiQL for browsers in development. */
+export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph, pipeline: Pipeline, config: Config): Promise<{ stop(): Promise<void> }> {
+  const isDevelopment = config.nodeEnv === 'development';
+  const apollo = new ApolloServer<RequestContext>({
+    gateway: {
+      load: async () => ({ executor: supergraph.gateway.executor as never }),
+      onSchemaLoadOrUpdate: (tell) => {
+        tell({ apiSchema: supergraph.schema, coreSupergraphSdl: '' });
+        return () => {};
+      },
+      stop: async () => {},
+    },
+    introspection: config.introspection ?? isDevelopment,
+    csrfPrevention: true,
+    stopOnTerminationSignals: false,
+    formatError: presentError,
+    plugins: [
+      ApolloServerPluginLandingPageDisabled(),
+      {
+        requestDidStart: async () => ({
+          // Every error names the request it belongs to.
+          willSendResponse: async ({ response, contextValue }) => {
+            if (response.body.kind !== 'single') return;
+            for (const error of response.body.singleResult.errors ?? []) Object.assign(error.extensions!, { request_id: error.extensions!.request_id ?? contextValue.requestId });
+          },
+        }),
+      },
+    ],
+    logger: { debug: () => {}, info: () => {}, warn: (message) => http.log.warn(message), error: (message) => http.log.error(message) },
+  });
+  await apollo.start();
+
+  http.route({
+    method: ['GET', 'POST'],
+    url: '/graphql',
+    bodyLimit: bodyBytesMax,
+    handler: async (request, reply) => {
+      if (isDevelopment && request.method === 'GET' && request.headers.accept?.includes('text/html')) {
+        return reply.type('text/html; charset=utf-8').send(renderGraphiQL({ endpoint: '/graphql', title: 'Quadrivium' }));
+      }
+      const context = await pipeline.admit(request, 'public');
+      const headers = new HeaderMap();
+      for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+      const answer = await apollo.executeHTTPGraphQLRequest({
+        httpGraphQLRequest: { method: request.method, headers, search: new URL(request.url, 'http://local').search, body: bodyOf(request.body as Buffer | undefined) },
+        context: async () => context,
+      });
+      if (context.answer.replayed) reply.header('idempotent-replayed', 'true');
+      for (const [name, value] of answer.headers) reply.header(name, value);
+      reply.code(answer.status ?? 200);
+      return answer.body.kind === 'complete' ? answer.body.string : '';
+    },
+  });
+  return apollo;
+}
+
+/** Apollo judges what is no JSON; it wants it unparsed then. */
+function bodyOf(body: Buffer | undefined): unknown {
+  const text = body?.toString('utf8') ?? '';
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const refusedByGraphql = new Set(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT', 'OPERATION_RESOLUTION_FAILURE', 'BAD_REQUEST']);
+
+/** The catalogue's code and status on every error; what is not a refusal shows nothing of its cause. */
+function presentError(formatted: GraphQLFormattedError): GraphQLFormattedError {
+  const { serviceName: _serviceName, stacktrace: _stacktrace, code, ...fields } = formatted.extensions ?? {};
+  if (typeof code === 'string' && code in errorStatus) return { ...formatted, extensions: { code, ...fields } };
+  if (typeof code === 'string' && refusedByGraphql.has(code)) return { ...formatted, extensions: { code: 'validation_error', status: 400 } };
+  return { message: 'Something went wrong on our side; the request id helps to find it.', ...(formatted.path && { path: formatted.path }), extensions: { code: 'internal_error', status: 500 } };
+}

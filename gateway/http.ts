@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import Fastify, { LogController } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from '#platform/config.ts';
+import { DomainError, validationError } from '#platform/errors.ts';
+import { errorAnswer } from './rest/errors.ts';
+
+/** The listener: request ids, bodies as bytes, one rendering of errors. It knows no route. */
+export function createHttp(config: Config, logger: Logger): FastifyInstance {
+  const tls = config.tlsCert === null ? {} : { https: { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey!) } };
+  const http = Fastify({
+    ...tls,
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
+    trustProxy: trustedProxies(config),
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    routerOptions: { maxParamLength: 1000 },
+  }) as unknown as FastifyInstance;
+
+  // Bodies stay bytes here: what they must be, and what is said when they are not, is the route's.
+  http.removeAllContentTypeParsers();
+  http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  http.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (config.trustProxy !== null && request.headers['x-forwarded-proto'] === 'http') {
+      return reply.redirect(`https://${request.host}${request.url}`, 301);
+    }
+  });
+
+  http.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOfHttp(error, request);
+    if (refusal.status >= 500) request.log.error({ err: refusal.cause ?? refusal, requestId: request.id, url: request.url }, 'a request failed');
+    const { status, headers, body } = errorAnswer(refusal, request.id);
+    return reply.code(status).headers(headers).send(body);
+  });
+
+  http.setNotFoundHandler((request) => {
+    const path = request.url.split('?')[0]!.slice(0, 200);
+    throw new DomainError('not_found', path.startsWith('/v0/') ? 'Version 0 of the API is gone; use /v1.' : `There is no ${request.method} ${path}. The paths are listed at /docs.`);
+  });
+  return http;
+}
+
+/** The caller's id when it is fit to be kept (decisions 4). */
+const requestIdOf = (given: string | string[] | undefined): string =>
+  typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : `req_${randomUUID()}`;
+
+function trustedProxies({ trustProxy }: Config): boolean | string[] {
+  if (trustProxy === null || trustProxy === 'false') return false;
+  return trustProxy === 'true' ? true : trustProxy.split(',').map((address) => address.trim());
+}
+
+/** What Fastify itself refuses, in our words. */
+function refusalOfHttp(error: unknown, request: FastifyRequest): DomainError {
+  if (error instanceof DomainError) return error;
+  const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new DomainError('payload_too_large', `The body is larger than ${request.routeOptions.bodyLimit} bytes.`, { details: [{ path: '', message: 'is too large' }] });
+  }
+  if (statusCode === 503) return new DomainError('unavailable', 'The server is stopping; try again shortly.', { retry_after_seconds: 1 });
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return validationError([{ path: '', message: message ?? 'is malformed' }]);
+  return new DomainError('internal_error', 'Something went wrong on our side; the request id helps to find it.', {}, { cause: error });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The JSON object in a request's body; an empty body is an empty object. */
+export function jsonBody(request: FastifyRequest): Record<string, unknown> {
+  const body = request.body as Buffer | undefined;
+  if (body === undefined || body === null || body.length === 0) return {};
+  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+    throw validationError([{ path: 'content-type', message: 'must be application/json' }]);
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(utf8.decode(body));
+  } catch (error) {
+    throw validationError([{ path: '', message: `is not valid JSON: ${(error as Error).message.slice(0, 200)}` }]);
+  }
+  if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) throw validationError([{ path: '', message: 'must be a JSON object' }]);
+  return parsed as Record<string, unknown>;
+}

@@ -1,0 +1,52 @@
+import type { FastifyRequest } from 'fastify';
+import type { RequestContext } from '#platform/context.ts';
+import { DomainError, validationError } from '#platform/errors.ts';
+import { fingerprint } from '#platform/idempotency.ts';
+import type { IdempotencyKey } from '#platform/idempotency.ts';
+import type { Principal } from '#platform/principal.ts';
+import type { Authenticator } from './identity/authenticate.ts';
+
+/** How a request may come in: without a credential, or only with one. */
+export type Entrance = 'public' | 'credential';
+
+/**
+ * What happens to a request before any of its work is accepted, the same for every entrance (REST, GraphQL):
+ *
+ *                     REST public   REST credential   GraphQL
+ *   authenticate      if given      required          if given
+ *   idempotency key   writes        writes            mutations
+ *
+ * Rate limits come between the two (decisions 7).
+ */
+export function createPipeline(authenticator: Authenticator) {
+  return {
+    async admit(request: FastifyRequest, entrance: Entrance): Promise<RequestContext> {
+      return {
+        principal: await authenticate(authenticator, request, entrance),
+        requestId: request.id,
+        idempotency: idempotencyKeyOf(request),
+        answer: { replayed: false },
+      };
+    },
+  };
+}
+
+export type Pipeline = ReturnType<typeof createPipeline>;
+
+async function authenticate(authenticator: Authenticator, { headers }: FastifyRequest, entrance: Entrance): Promise<Principal | null> {
+  const principal = await authenticator.authenticate(headers);
+  if (principal === null && entrance === 'credential') {
+    throw new DomainError('unauthenticated', 'This needs a credential: send it as Authorization: Bearer <key>.');
+  }
+  return principal;
+}
+
+function idempotencyKeyOf(request: FastifyRequest): IdempotencyKey | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined || request.method === 'GET') return null;
+  if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key)) {
+    throw validationError([{ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }]);
+  }
+  const body = request.body as Buffer | undefined;
+  return { key, fingerprint: fingerprint([request.method, request.url, body?.toString('base64') ?? '']) };
+}

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '#platform/config.ts';
+import { DomainError } from '#platform/errors.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { Supergraph } from '../supergraph/supergraph.ts';
+import { handlerOf } from './route.ts';
+import type { AnyRoute, Area } from './route.ts';
+
+const defaultBodyBytesMax = 1_048_576;
+
+/** Gives every row its path. The handler is the same for all. */
+export function mountRest(http: FastifyInstance, routes: readonly AnyRoute[], supergraph: Supergraph, pipeline: Pipeline, config: Config): void {
+  const refuseForeignHost = hostGuard(config);
+  for (const row of routes) {
+    const run = handlerOf(row, supergraph);
+    http.route({
+      method: row.method,
+      url: row.path,
+      bodyLimit: row.bodyBytesMax ?? defaultBodyBytesMax,
+      handler: async (request, reply) => {
+        refuseForeignHost(row.area, request.host);
+        return run(request, reply, await pipeline.admit(request, row.entrance));
+      },
+    });
+  }
+}
+
+/** Once an area is bound to a host of its own, its paths are there and nowhere else (decisions 1). */
+function hostGuard(config: Config): (area: Area, host: string) => void {
+  const { baseUrl, marketplaceUrl, orgUrl, learnUrl, adminUrl } = config;
+  const origins: Record<Area, string | null> = { base: baseUrl, marketplace: marketplaceUrl, org: orgUrl, learn: learnUrl, admin: adminUrl };
+  const hostOf = (origin: string | null): string | null => (origin === null ? null : new URL(origin).host);
+  const bound = new Set(Object.values(origins).flatMap((origin) => hostOf(origin) ?? []));
+  return (area, host) => {
+    const home = hostOf(origins[area]);
+    if (home === null ? bound.has(host) : home !== host) throw new DomainError('not_found', 'This path is not served on this host.');
+  };
+}

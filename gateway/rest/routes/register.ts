@@ -1,0 +1,6 @@
+import type { AnyRoute } from '../route.ts';
+import { identityRoutes } from './identity.ts';
+import { memoryRoutes } from './memory.ts';
+
+/** Every row of the REST contract, in the order of the interface. */
+export const routes: readonly AnyRoute[] = [...memoryRoutes, ...identityRoutes];

@@ -1,0 +1,67 @@
+import type { EntityClass } from '@mikro-orm/core';
+import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Context, Platform } from './context.ts';
+import { openDatabase } from './database/database.ts';
+import type { Database } from './database/database.ts';
+import { migrate } from './database/migrator.ts';
+import { GroupCommit } from './group-commit.ts';
+import { installJobs } from './jobs/install-jobs.ts';
+import type { JobHandler } from './jobs/worker.ts';
+import { startJobs } from './jobs/worker.ts';
+import { platformMigration } from './migrations/0001-platform.ts';
+import { loadSecrets } from './secrets.ts';
+import { openSubgraph } from './subgraph/subgraph.ts';
+import type { OpenSubgraph, Subgraph } from './subgraph/subgraph.ts';
+
+/** What every process of the product opens first, whichever part it plays. */
+export interface Process {
+  readonly platform: Platform;
+  readonly database: Database;
+  open(subgraph: Subgraph): Promise<OpenSubgraph>;
+  /** Works on the jobs of these subgraphs until stopped. */
+  work(open: readonly OpenSubgraph[]): Promise<{ stop(): Promise<void> }>;
+  close(): Promise<void>;
+}
+
+export async function openProcess(options: { config: Config; logger: Logger; clock: Clock; subgraphs: readonly Subgraph[] }): Promise<Process> {
+  const { config, logger, clock, subgraphs } = options;
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDir: config.dataDir,
+    entities: subgraphs.flatMap(({ entities }) => entities) as unknown as EntityClass[],
+    poolMax: config.databasePoolMax,
+    logger,
+  });
+  await migrate(database, [platformMigration, ...subgraphs.flatMap(({ migrations }) => migrations)]);
+  await installJobs(database, subgraphs.flatMap((subgraph) => subgraph.jobs(config).map(({ job }) => job)));
+  const groupCommit = new GroupCommit({
+    fork: () => database.orm.em.fork(),
+    logger,
+    // The embedded database has one session: more transactions than one would only wait for each other.
+    parallel: database.engine === 'embedded' ? 1 : Math.ceil(config.databasePoolMax / 2),
+    groupMax: 128,
+  });
+  const platform: Platform = { config, clock, logger, secrets: await loadSecrets(database), groupCommit };
+  return {
+    platform,
+    database,
+    open: (subgraph) => openSubgraph(subgraph, { ...platform, database }),
+    work: (open) =>
+      startJobs({
+        database,
+        logger,
+        handlers: open.flatMap((one) => one.subgraph.jobs(config).map((handler) => bound(handler as JobHandler<Context<never>>, one))),
+        makeContext: () => undefined,
+      }),
+    close: () => database.close(),
+  };
+}
+
+/** A job asks as nobody: what it may do was decided when it was enqueued. */
+const bound = (handler: JobHandler<Context<never>>, open: OpenSubgraph): JobHandler<undefined> => ({
+  ...handler,
+  run: (_, inputs, commit) =>
+    handler.run(open.contextOf({ principal: null, requestId: `job ${handler.job.name}`, idempotency: null, answer: { replayed: false } }) as Context<never>, inputs, commit),
+});
