@@ -1,7 +1,10 @@
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
+import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { GraphQLError } from 'graphql';
 import type { GraphQLFormattedError } from 'graphql';
 import type { Config } from '#platform/config.ts';
 import type { RequestContext } from '#platform/context.ts';
@@ -24,13 +27,20 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
       stop: async () => {},
     },
     introspection: config.introspection ?? isDevelopment,
-    csrfPrevention: true,
+    // Credentials travel in the Authorization header only, which no foreign page can send unasked: it proves as much as Apollo's own header.
+    csrfPrevention: { requestHeaders: ['authorization', 'x-apollo-operation-name', 'apollo-require-preflight'] },
+    parseOptions: { maxTokens: 10_000 },
+    validationRules: [maxDepthRule({ n: 12 }), maxAliasesRule({ n: 30 })] as never,
     stopOnTerminationSignals: false,
     formatError: presentError,
     plugins: [
       ApolloServerPluginLandingPageDisabled(),
       {
         requestDidStart: async () => ({
+          didResolveOperation: async ({ operation }) => {
+            if (operation?.operation !== 'subscription') return;
+            throw new GraphQLError('Subscriptions do not run over plain HTTP.', { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+          },
           // Every error names the request it belongs to.
           willSendResponse: async ({ response, contextValue }) => {
             if (response.body.kind !== 'single') return;
@@ -55,7 +65,7 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
       const headers = new HeaderMap();
       for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
       const answer = await apollo.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: { method: request.method, headers, search: new URL(request.url, 'http://local').search, body: bodyOf(request.body as Buffer | undefined) },
+        httpGraphQLRequest: { method: request.method, headers, search: new URL(request.url, 'http://local').search, body: bodyOf(request) },
         context: async () => context,
       });
       if (context.answer.replayed) reply.header('idempotent-replayed', 'true');
@@ -68,8 +78,9 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
 }
 
 /** Apollo judges what is no JSON; it wants it unparsed then. */
-function bodyOf(body: Buffer | undefined): unknown {
-  const text = body?.toString('utf8') ?? '';
+function bodyOf(request: FastifyRequest): unknown {
+  const text = (request.body as Buffer | undefined)?.toString('utf8') ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return text;
   try {
     return JSON.parse(text);
   } catch {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Fastify, { LogController } from 'fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '#platform/config.ts';
 import { DomainError, validationError } from '#platform/errors.ts';
@@ -19,6 +19,12 @@ export function createHttp(config: Config, logger: Logger): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: true,
     routerOptions: { maxParamLength: 1000 },
+    // A path that the router cannot even read.
+    frameworkErrors: (_error, request, reply: FastifyReply) => {
+      const refusal = (request.raw.url?.length ?? 0) > 1000 ? nothingAt(request) : validationError([{ path: '', message: 'the path is not valid percent-encoding' }]);
+      const { status, headers, body } = errorAnswer(refusal, request.id);
+      void reply.code(status).headers({ ...headers, 'x-request-id': request.id }).send(body);
+    },
   }) as unknown as FastifyInstance;
 
   // Bodies stay bytes here: what they must be, and what is said when they are not, is the route's.
@@ -40,10 +46,15 @@ export function createHttp(config: Config, logger: Logger): FastifyInstance {
   });
 
   http.setNotFoundHandler((request) => {
-    const path = request.url.split('?')[0]!.slice(0, 200);
-    throw new DomainError('not_found', path.startsWith('/v0/') ? 'Version 0 of the API is gone; use /v1.' : `There is no ${request.method} ${path}. The paths are listed at /docs.`);
+    throw nothingAt(request);
   });
   return http;
+}
+
+function nothingAt({ method, url }: FastifyRequest): DomainError {
+  const path = url.split('?')[0]!.slice(0, 200);
+  const message = /^\/v0(\/|$)/.test(path) ? 'Version 0 of the API is gone; use /v1.' : `There is no ${method} ${path}. The paths are listed at /docs.`;
+  return new DomainError('not_found', message);
 }
 
 /** The caller's id when it is fit to be kept (decisions 4). */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Config } from '#platform/config.ts';
@@ -16,13 +16,14 @@ export interface Version {
   readonly name: string;
   readonly version: string;
   readonly api_version: 'v1';
-  readonly commit: string | null;
+  readonly commit: string;
 }
 
-/** The product's own version from package.json; the commit when the build recorded it. */
+/** The product's own version from package.json; the commit that the build recorded beside its files. */
 export function readVersion(): Version {
-  const { name, version, commit } = JSON.parse(readFileSync(new URL(import.meta.resolve('#package')), 'utf8')) as { name: string; version: string; commit?: string };
-  return { name, version, api_version: 'v1', commit: commit ?? null };
+  const { name, version } = JSON.parse(readFileSync(new URL(import.meta.resolve('#package')), 'utf8')) as { name: string; version: string };
+  const record = new URL('../.commit', import.meta.url);
+  return { name, version, api_version: 'v1', commit: existsSync(record) ? readFileSync(record, 'utf8').trim() : 'unknown' };
 }
 
 /** /healthz, /readyz, /version and /metrics: no credential, no limit, no secret. */

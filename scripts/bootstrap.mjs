@@ -48,6 +48,8 @@ function build() {
   say('Building …');
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   must('The build', join(modules, '.bin', 'tsc'), ['-p', 'tsconfig.build.json']);
+  const { stdout, status } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  writeFileSync(join(root, 'dist', '.commit'), status === 0 ? stdout : 'unknown');
   writeFileSync(built, '');
 }
 

@@ -22,7 +22,7 @@ export function errorAnswer(error: DomainError, requestId: string): ErrorAnswer 
         message: error.message,
         request_id: requestId,
         status: error.status,
-        ...(details && { details: details.map(({ path, message }) => ({ path: snakePath(path), message })) }),
+        ...(details && { details }),
         // A replayed refusal brings the request id of its first answer.
         ...fields,
       },
@@ -33,7 +33,12 @@ export function errorAnswer(error: DomainError, requestId: string): ErrorAnswer 
 /** An error of the graph as the refusal it stands for. */
 export function refusalOfGraph(error: GraphQLError | GraphQLFormattedError): DomainError {
   const { code, status: _status, serviceName: _serviceName, ...fields } = error.extensions ?? {};
-  if (typeof code === 'string' && code in errorStatus) return new DomainError(code as ErrorCode, error.message, fields);
+  if (typeof code === 'string' && code in errorStatus) return new DomainError(code as ErrorCode, error.message, inRestSpelling(fields));
   // Anything else that graphql-js says of a request without running it: the request does not fit the graph.
   return new DomainError('internal_error', 'Something went wrong on our side; the request id helps to find it.', {}, { cause: error });
+}
+
+/** The graph names a fault by its own field names. */
+function inRestSpelling({ details, ...fields }: { details?: readonly Fault[] } & Record<string, unknown>): Record<string, unknown> {
+  return { ...fields, ...(details && { details: details.map(({ path, message }) => ({ path: snakePath(path), message })) }) };
 }

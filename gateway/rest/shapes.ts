@@ -12,7 +12,7 @@ export const dateTime = moment;
 /** A number in a query string. */
 export const decimal = z
   .string()
-  .regex(/^-?\d{1,15}(\.\d{1,15})?$/, 'must be a number')
+  .regex(/^-?\d{1,20}(\.\d{1,30})?(e-?\d{1,3})?$/i, 'must be a number')
   .transform(Number);
 
 /** An integer in a query string. */

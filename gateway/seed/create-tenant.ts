@@ -21,20 +21,29 @@ interface TenantOptions {
   readonly plan: string;
   /** The first is the default one. */
   readonly workspaces: readonly string[];
+  readonly people: readonly Person[];
   readonly now: Date;
 }
 
-const people = [
+export interface Person {
+  readonly role: string;
+  readonly name: string;
+  readonly organizationRole: 'architect' | 'sovereign' | null;
+  readonly workspaceRole: 'owner' | 'admin' | 'editor' | 'viewer';
+  readonly passwordHash?: string;
+}
+
+export const demoPeople: readonly Person[] = [
   { role: 'sovereign', name: 'Sofia Sovereign', organizationRole: 'sovereign', workspaceRole: 'owner' },
   { role: 'architect', name: 'Archie Architect', organizationRole: 'architect', workspaceRole: 'owner' },
   { role: 'admin', name: 'Ada Admin', organizationRole: null, workspaceRole: 'admin' },
   { role: 'editor', name: 'Edgar Editor', organizationRole: null, workspaceRole: 'editor' },
   { role: 'viewer', name: 'Vera Viewer', organizationRole: null, workspaceRole: 'viewer' },
   { role: 'learner', name: 'Lena Learner', organizationRole: null, workspaceRole: 'viewer' },
-] as const;
+];
 
-/** An organization with a vault, workspaces, one user for each role, and one API key for each level. */
-export async function createTenant(em: EntityManager, { name, domain, plan, workspaces, now }: TenantOptions): Promise<Tenant> {
+/** An organization with a vault, workspaces, people who are members of all of them, and one API key for each level. */
+export async function createTenant(em: EntityManager, { name, domain, plan, workspaces, people, now }: TenantOptions): Promise<Tenant> {
   const organizationId = newId('organization');
   const vaultId = newId('vault');
   await query(em, 'insert into identity.organization (id, name, plan, created_at) values ($1, $2, $3, $4)', [organizationId, name, plan, now]);
@@ -54,8 +63,8 @@ export async function createTenant(em: EntityManager, { name, domain, plan, work
     const email = `${person.role}@${domain}`;
     const [row] = await query<{ numeric_id: number }>(
       em,
-      'insert into identity.user (id, organization_id, email, name, organization_role, created_at) values ($1, $2, $3, $4, $5, $6) returning numeric_id',
-      [id, organizationId, email, person.name, person.organizationRole, now],
+      'insert into identity.user (id, organization_id, email, name, organization_role, password_hash, created_at) values ($1, $2, $3, $4, $5, $6, $7) returning numeric_id',
+      [id, organizationId, email, person.name, person.organizationRole, person.passwordHash ?? null, now],
     );
     users[person.role] = { id, numericId: row!.numeric_id, email };
     for (const workspaceId of Object.values(workspaceIds)) {

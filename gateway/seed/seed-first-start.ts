@@ -6,7 +6,8 @@ import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
 import type { Process } from '#platform/process.ts';
 import type { Demo, Subgraph } from '#platform/subgraph/subgraph.ts';
-import { createTenant } from './create-tenant.ts';
+import { hashPassword, newPassword } from '../identity/password.ts';
+import { createTenant, demoPeople } from './create-tenant.ts';
 import type { Tenant } from './create-tenant.ts';
 
 /**
@@ -14,13 +15,13 @@ import type { Tenant } from './create-tenant.ts';
  * credentials where only the operator reads. Everything commits together: a start that dies is a first start again.
  */
 export async function seedFirstStart({ opened, subgraphs, url, config }: { opened: Process; subgraphs: readonly Subgraph[]; url: string; config: Config }): Promise<void> {
-  if (!config.seedDemo) return;
   const { database, platform } = opened;
+  if (!config.seedDemo) return createFirstOrganization(opened);
   const tenants = await transaction(database.orm.em.fork(), async (em) => {
     if (!(await claimFirstStart(em))) return null;
     const now = platform.clock.now();
-    const demo = await createTenant(em, { name: 'Demo Organization', domain: 'demo.example', plan: 'business', workspaces: ['default', 'research'], now });
-    const other = await createTenant(em, { name: 'Other Organization', domain: 'other.example', plan: 'business', workspaces: ['default'], now });
+    const demo = await createTenant(em, { name: 'Demo Organization', domain: 'demo.example', plan: 'business', workspaces: ['default', 'research'], people: demoPeople, now });
+    const other = await createTenant(em, { name: 'Other Organization', domain: 'other.example', plan: 'business', workspaces: ['default'], people: demoPeople, now });
     for (const subgraph of subgraphs) await subgraph.seed?.(em, demoOf(demo, now));
     return { demo, other };
   });
@@ -30,6 +31,25 @@ export async function seedFirstStart({ opened, subgraphs, url, config }: { opene
   await writeFile(path, `${JSON.stringify(credentialsOf(tenants.demo, tenants.other, config.baseUrl ?? url), null, 2)}\n`, { mode: 0o600 });
   await chmod(path, 0o600);
   greet(path, config.baseUrl ?? url);
+}
+
+/** Without demo data: an empty organization and its Sovereign, whose credentials are shown this once. */
+async function createFirstOrganization({ database, platform }: Process): Promise<void> {
+  const password = newPassword();
+  const sovereign = { role: 'sovereign', name: 'Sovereign', organizationRole: 'sovereign', workspaceRole: 'owner', passwordHash: await hashPassword(password) } as const;
+  const tenant = await transaction(database.orm.em.fork(), async (em) => {
+    if (!(await claimFirstStart(em))) return null;
+    return createTenant(em, { name: 'Organization', domain: 'localhost', plan: 'business', workspaces: ['default'], people: [sovereign], now: platform.clock.now() });
+  });
+  if (tenant === null) return;
+  process.stderr.write(`
+The organization is ready. Shown this once, so write it down:
+
+  Sovereign          ${tenant.users.sovereign!.email}
+  One-time password  ${password}
+  Admin API key      ${tenant.apiKeys.admin}
+
+`);
 }
 
 /** One process of several that start at once on a new database makes the demo; the others wait for it here and find it made. */
@@ -74,6 +94,7 @@ Try it:
   KEY=$(node -p "require('${path.startsWith('/') ? path : `./${path}`}').api_keys.read_write")
   curl -s ${url}/v1/memory/store -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{"content":"The quarterly report is due on the first Monday of October."}'
   curl -s "${url}/v1/memory/retrieve?q=when+is+the+deadline" -H "Authorization: Bearer $KEY"
+  curl -s "${url}/v1/memory/retrieve?keyword=quartely+report" -H "Authorization: Bearer $KEY"
 
 `);
 }

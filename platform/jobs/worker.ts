@@ -16,6 +16,8 @@ export interface JobHandler<Ctx, J extends Job = Job> {
   readonly job: J;
   /** How many jobs one run takes at most. */
   readonly batchSize: number;
+  /** How many runs of it go on at once in this process; 1 unless given. */
+  readonly concurrency?: number;
   /** How often to look for jobs that nobody announced (retries, later starts); 2 s unless given. */
   readonly pollingSeconds?: number;
   /** A job to begin with at start, unless one is waiting or running already; for exclusive jobs. */
@@ -53,7 +55,7 @@ export async function startJobs<Ctx>(options: JobsOptions<Ctx>): Promise<{ stop(
     const pollingSeconds = handler.pollingSeconds ?? POLLING_SECONDS;
     const polling = { pollingIntervalSeconds: pollingSeconds, notifyPollingIntervalSeconds: pollingSeconds, burstWhenBatchFull: true };
     if (handler.atStart !== undefined) await enqueueAtStart(database, handler.job, handler.atStart);
-    await boss.work(handler.job.name, { ...polling, batchSize: handler.batchSize, perJobResults: true }, (jobs) => runIsolated(options, handler, jobs as Fetched[]));
+    await boss.work(handler.job.name, { ...polling, batchSize: handler.batchSize, localConcurrency: handler.concurrency ?? 1, perJobResults: true }, (jobs) => runIsolated(options, handler, jobs as Fetched[]));
   }
   return { stop: () => boss.stop({ close: false, timeout: STOP_TIMEOUT_MS }) };
 }

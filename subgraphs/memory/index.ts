@@ -5,6 +5,7 @@ import type { Subgraph } from '#platform/subgraph/subgraph.ts';
 import { MemoryObject } from './entities/memory-object.ts';
 import { embedHandler } from './jobs/embed-handler.ts';
 import { indexKeywordsHandler } from './jobs/index-keywords-handler.ts';
+import { indexVectors } from './jobs/index-vectors.ts';
 import { memoryMigration } from './migrations/0001-memory.ts';
 import { batchStoreMemory } from './operations/batch-store-memory.ts';
 import { deleteMemory } from './operations/delete-memory.ts';
@@ -35,6 +36,7 @@ export const memory: Subgraph<MemoryPorts> = {
   jobs: ({ memorySweepSeconds }) => [
     indexKeywordsHandler as JobHandler<Context<MemoryPorts>>,
     embedHandler as JobHandler<Context<MemoryPorts>>,
+    every(1, 'memory.index-vectors', indexVectors) as JobHandler<Context<MemoryPorts>>,
     every(memorySweepSeconds, 'memory.sweep', sweepMemories) as JobHandler<Context<MemoryPorts>>,
   ],
 };

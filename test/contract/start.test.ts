@@ -89,7 +89,7 @@ clause('START-CURSOR-001', 'decisions §5: a cursor outlives a restart within it
 }, { timeoutMs: ownServerMs });
 
 clause('START-CONFIG-001', 'decisions §1: a malformed value stops the start with a message naming the variable', async () => {
-  for (const [name, value] of [['MEMORY_SWEEP_SECONDS', 'soon'], ['CURSOR_TTL_SECONDS', '-5'], ['PORT', 'http'], ['SEED_DEMO', 'perhaps']] as const) {
+  for (const [name, value] of [['MEMORY_SWEEP_SECONDS', 'soon'], ['CURSOR_TTL_SECONDS', '-5'], ['VAULT_RETENTION_SECONDS', 'long'], ['SEED_DEMO', 'perhaps']] as const) {
     await expect(startServer({ env: { [name]: value } }), name).rejects.toThrow(new RegExp(`exited with [1-9][\\s\\S]*${name}`));
   }
 }, { timeoutMs: ownServerMs, skipIf: isSplit });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createEmbedder } from '../../subgraphs/memory/ports/embedder/create-embedder.ts';
 import type { MiniLmAnswer, MiniLmTask } from '../../subgraphs/memory/ports/embedder/minilm-worker.ts';

@@ -37,6 +37,7 @@ export const identityMigration: Migration = {
       organization_id text not null references identity.organization,
       email text not null,
       name text not null,
+      password_hash text,
       organization_role text check (organization_role in ('architect', 'sovereign')),
       created_at timestamptz not null
     );

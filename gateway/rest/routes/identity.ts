@@ -30,8 +30,8 @@ export const identityRoutes = [
     body: z.strictObject({
       name: z.string(),
       level: z.enum(level.options, 'must be read-only, read-write or admin'),
-      workspace_id: z.string().nullish(),
-      service_account: z.boolean().nullish(),
+      workspace_id: z.string().optional(),
+      service_account: z.boolean().optional(),
       expires_at: dateTime.nullish(),
     }),
     variables: ({ body: { level: asked, ...rest } }) => ({ input: { ...camelize(rest), level: upper(asked) } }),

@@ -27,10 +27,10 @@ const metadata = z.custom<Record<string, unknown>>((value) => typeof value === '
 
 const storeBody = z.strictObject({
   content: z.string().describe('At most 1,048,576 bytes of UTF-8; not blank.'),
-  metadata: metadata.nullish(),
-  workspace_id: z.string().nullish().describe("By default the credential's own workspace."),
-  ttl_seconds: z.int('must be a whole number').min(1, 'must be 1 or more').max(2_147_483_647).nullish().describe('Archive it by itself after so many seconds.'),
-  idempotency_key: z.string().nullish().describe('Stands for the Idempotency-Key header, and counts before it.'),
+  metadata: metadata.optional(),
+  workspace_id: z.string().optional().describe("By default the credential's own workspace."),
+  ttl_seconds: z.int('must be a whole number').min(1, 'must be 1 or more').max(2_147_483_647).optional().describe('Archive it by itself after so many seconds.'),
+  idempotency_key: z.string().optional().describe('Stands for the Idempotency-Key header, and counts before it.'),
 });
 
 const pendingProcessing = z.object({ embedding_status: z.enum(['pending', 'completed']), entity_extraction_status: z.enum(['pending', 'completed']) });

@@ -11,6 +11,8 @@ import { embed } from './embed.ts';
 export const embedHandler: JobHandler<Context<MemoryPorts>, typeof embed> = {
   job: embed,
   batchSize: 1,
+  // The embedder shares its threads among those who ask: a small object does not wait for the 1 MB before it.
+  concurrency: 4,
   run: async (ctx, inputs, commit) => {
     const { embedder, entities } = ctx.ports;
     const processed: Processed[] = [];

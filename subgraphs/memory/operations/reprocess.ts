@@ -13,5 +13,5 @@ export async function reprocess(ctx: Context<MemoryPorts>, object: MemoryObject)
   object.processing = processingOf(null);
   await ctx.em.flush();
   await forgetPassages(ctx.em, [object.id]);
-  await enqueueProcessing(ctx.em, [object.id]);
+  await enqueueProcessing(ctx.em, [object]);
 }

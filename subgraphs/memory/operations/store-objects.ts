@@ -42,7 +42,7 @@ export async function storeObjects(em: EntityManager, calls: readonly StoreCall[
   const live = duplicates.length > 0 ? await findLiveContents(em, duplicates) : new Map<string, string>();
   if (fresh.length > 0) {
     await recordEvents(em, storedEvents(fresh), now);
-    await enqueueProcessing(em, fresh.map(({ id }) => id));
+    await enqueueProcessing(em, fresh);
   }
   return drafts.map((draft) => {
     if (draft instanceof DomainError) return draft;
@@ -53,12 +53,15 @@ export async function storeObjects(em: EntityManager, calls: readonly StoreCall[
 /** Small jobs are quick to repeat; the workers take many of them at once. */
 const objectsPerJob = 100;
 
-export async function enqueueProcessing(em: EntityManager, ids: readonly string[]): Promise<void> {
+/** What a person might be waiting for is embedded before a backlog of batches and books. */
+const promptBytesMax = 20_000;
+
+export async function enqueueProcessing(em: EntityManager, objects: readonly { id: string; byteSize: number }[]): Promise<void> {
   const inputs = [];
-  for (let start = 0; start < ids.length; start += objectsPerJob) inputs.push({ ids: ids.slice(start, start + objectsPerJob) });
+  for (let start = 0; start < objects.length; start += objectsPerJob) inputs.push({ ids: objects.slice(start, start + objectsPerJob).map(({ id }) => id) });
+  const bytes = objects.reduce((sum, { byteSize }) => sum + byteSize, 0);
   await enqueue(em, indexKeywords, inputs);
-  // What somebody stores one by one is found by meaning before a backlog of batches.
-  await enqueue(em, embed, inputs, { priority: ids.length < objectsPerJob ? 1 : 0 });
+  await enqueue(em, embed, inputs, { priority: bytes <= promptBytesMax ? 1 : 0 });
 }
 
 function draftOf({ ctx, input }: StoreCall, now: Date): NewObject | DomainError {

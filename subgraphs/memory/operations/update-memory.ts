@@ -29,7 +29,7 @@ export const updateMemory = command({
   run: async (ctx: Context<MemoryPorts>, patch): Promise<ObjectReceipt> => {
     const object = await findForUpdate(ctx, patch.id);
     if (object.status !== MemoryStatus.STORED) {
-      throw new DomainError('invalid_transition', `This memory object is ${object.status}; restore it before changing it.`, { from: object.status, to: object.status });
+      throw new DomainError('invalid_transition', `This memory object is ${object.status}; restore it before changing it.`);
     }
     object.updatedAt = ctx.clock.now();
     if (patch.metadata !== undefined) {

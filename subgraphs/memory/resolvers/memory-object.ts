@@ -195,7 +195,7 @@ export class MemoryObjectResolver {
   }
 
   @Mutation(() => BatchStore, { description: 'Up to 100 objects, each shaped like StoreMemoryInput. What is invalid or a duplicate is reported; all others are stored together.' })
-  batchStoreMemory(@Ctx() ctx: MemoryContext, @Arg('memories', () => [GraphQLJSON]) memories: unknown[]): Promise<BatchReceipt> {
+  batchStoreMemory(@Ctx() ctx: MemoryContext, @Arg('memories', () => [GraphQLJSON], { nullable: 'items' }) memories: unknown[]): Promise<BatchReceipt> {
     return batchStoreMemory(ctx, { memories });
   }
 

@@ -1,0 +1,44 @@
+import type { EntityManager } from '@mikro-orm/core';
+import { query } from '#platform/database/query.ts';
+
+/** Vectors of another model may have other dimensions; they are in another index or in none. */
+const indexed = (dimensions: number): string => `approximate and vector_dims(embedding) = ${dimensions}`;
+
+export async function createVectorIndex(em: EntityManager, dimensions: number): Promise<void> {
+  await query(
+    em,
+    `create index if not exists passage_hnsw_${dimensions} on memory.passage
+      using hnsw ((embedding::vector(${dimensions})) vector_ip_ops) where ${indexed(dimensions)}`,
+  );
+}
+
+/** A workspace too large to be scanned exactly that has passages outside the index; null when there is none. */
+export async function findGrowingWorkspace(em: EntityManager, exactMax: number): Promise<string | null> {
+  const [row] = await query<{ workspace_id: string }>(
+    em,
+    `select workspace_id from memory.passage group by workspace_id
+     having count(*) > $1 and bool_or(not approximate) limit 1`,
+    [exactMax],
+  );
+  return row?.workspace_id ?? null;
+}
+
+/** Answers how many rows went in. */
+export async function addToVectorIndex(em: EntityManager, workspaceId: string, dimensions: number, rows: number): Promise<number> {
+  const added = await query(
+    em,
+    `update memory.passage set approximate = true
+      where id in (select id from memory.passage where workspace_id = $1 and not approximate and vector_dims(embedding) = ${dimensions} limit $2 for update skip locked)
+     returning id`,
+    [workspaceId, rows],
+  );
+  return added.length;
+}
+
+/** The nearest in the approximate index; see `nearestPassages`, whose parameters these are. */
+export const approximateScan = (dimensions: number, source: string): string => `
+  select passage.seq, start_offset as "start", end_offset as "end", -(embedding::vector(${dimensions}) <#> $1::vector(${dimensions})) as similarity
+    from memory.passage${source}
+   where passage.workspace_id = $2 and model = $3 and ${indexed(dimensions)}
+   order by embedding::vector(${dimensions}) <#> $1::vector(${dimensions})
+   limit $4`;
