@@ -5,7 +5,7 @@ import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
-import type { GraphQLFormattedError } from 'graphql';
+import type { GraphQLFormattedError, ValidationContext } from 'graphql';
 import type { Config } from '#platform/config.ts';
 import type { RequestContext } from '#platform/context.ts';
 import { errorStatus } from '#platform/errors.ts';
@@ -30,7 +30,7 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
     // Credentials travel in the Authorization header only, which no foreign page can send unasked: it proves as much as Apollo's own header.
     csrfPrevention: { requestHeaders: ['authorization', 'x-apollo-operation-name', 'apollo-require-preflight'] },
     parseOptions: { maxTokens: 10_000 },
-    validationRules: [maxDepthRule({ n: 12 }), maxAliasesRule({ n: 30 })] as never,
+    validationRules: [maxDepthRule({ n: 12, ...reported }), maxAliasesRule({ n: 30, ...reported })] as never,
     stopOnTerminationSignals: false,
     formatError: presentError,
     plugins: [
@@ -87,6 +87,9 @@ function bodyOf(request: FastifyRequest): unknown {
     return text;
   }
 }
+
+/** A document without measure is a validation error among others, not a fault of ours. */
+const reported = { propagateOnRejection: false, onReject: [(context: ValidationContext | null, error: GraphQLError) => context?.reportError(error)] };
 
 const refusedByGraphql = new Set(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT', 'OPERATION_RESOLUTION_FAILURE', 'BAD_REQUEST']);
 
