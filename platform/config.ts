@@ -50,7 +50,7 @@ const settings = {
   EMBEDDER_API_KEY: text.describe('Its key.'),
   EMBEDDER_MODEL: text.describe('Its model.'),
   EMBEDDER_DIMENSIONS: count(1536).describe('Dimensions of its vectors.'),
-  EMBEDDER_THREADS: count(Math.max(1, availableParallelism())).describe('Background threads of the bundled model, at the lowest priority.'),
+  EMBEDDER_THREADS: count(availableParallelism()).meta({ description: 'Background threads of the bundled model, at the lowest priority.', byDefault: 'one per processor' }),
   VECTOR_EXACT_MAX: count(20_000).describe('Up to so many passages a workspace is scanned exactly; beyond it gets an approximate index.'),
   MEILI_URL: z.url().nullable().default(null).describe('Meilisearch for keyword search; without it (or while it is away) PostgreSQL does it.'),
   MEILI_API_KEY: text.describe('Its key.'),
@@ -90,9 +90,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
 const camelCase = (name: string): string => name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Rows for the README and `.env.example`. */
+/** Rows for the README and `.env.example`; a default that depends on the machine says in words what it is. */
 export const settingRows = (): { name: string; byDefault: string; meaning: string }[] =>
   Object.entries(settings).map(([name, schema]) => {
-    const byDefault = schema.safeParse(undefined).data;
-    return { name, byDefault: byDefault === null || typeof byDefault === 'object' ? '' : String(byDefault), meaning: schema.description ?? '' };
+    const { description = '', byDefault } = schema.meta() ?? {};
+    const value = schema.safeParse(undefined).data;
+    return { name, byDefault: String(byDefault ?? (value === null || typeof value === 'object' ? '' : value)), meaning: description };
   });
