@@ -8,6 +8,7 @@ import { openProcess } from '#platform/process.ts';
 import { buildSubgraph } from '#platform/subgraph/schema.ts';
 import type { Subgraph } from '#platform/subgraph/subgraph.ts';
 import { mountDocs } from './docs.ts';
+import { mountDownload } from './download.ts';
 import { mountGraphql } from './graphql.ts';
 import { createHttp } from './http.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
@@ -65,13 +66,13 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   mountOperational(http, config, parts);
   mountDocs(http, routes);
   mountRest(http, routes, supergraph, pipeline, config);
+  mountDownload(http, opened, config);
   const apollo = await mountGraphql(http, supergraph, pipeline, config);
   stopping.push(() => apollo.stop());
 
-  if (!isRemote) {
-    const worker = await opened.work(local);
-    stopping.push(() => worker.stop());
-  }
+  // Identity's jobs too: a worker knows the areas alone.
+  const worker = await opened.work(local);
+  stopping.push(() => worker.stop());
   // Last in, first out: nobody new comes in, what is in hand ends, then its ground is taken away.
   await http.listen({ host: config.host, port: config.port });
   stopping.push(() => http.close());

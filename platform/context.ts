@@ -14,6 +14,8 @@ export interface Platform {
   readonly logger: Logger;
   readonly secrets: Secrets;
   readonly groupCommit: GroupCommit;
+  /** The areas of this installation that give something to a full export. */
+  readonly exportAreas: readonly string[];
 }
 
 /**

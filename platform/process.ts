@@ -6,6 +6,8 @@ import type { Context, Platform } from './context.ts';
 import { openDatabase } from './database/database.ts';
 import type { Database } from './database/database.ts';
 import { migrate } from './database/migrator.ts';
+import { exportHandler } from './exports/export-handler.ts';
+import { exportsMigration } from './exports/migration.ts';
 import { GroupCommit } from './group-commit.ts';
 import { installJobs } from './jobs/install-jobs.ts';
 import type { JobHandler } from './jobs/worker.ts';
@@ -34,8 +36,8 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
     poolMax: config.databasePoolMax,
     logger,
   });
-  await migrate(database, [platformMigration, ...subgraphs.flatMap(({ migrations }) => migrations)]);
-  await installJobs(database, subgraphs.flatMap((subgraph) => subgraph.jobs(config).map(({ job }) => job)));
+  await migrate(database, [platformMigration, exportsMigration, ...subgraphs.flatMap(({ migrations }) => migrations)]);
+  await installJobs(database, subgraphs.flatMap((subgraph) => handlersOf(subgraph, config).map(({ job }) => job)));
   const groupCommit = new GroupCommit({
     fork: () => database.orm.em.fork(),
     logger,
@@ -43,7 +45,7 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
     parallel: database.engine === 'embedded' ? 1 : Math.ceil(config.databasePoolMax / 2),
     groupMax: 128,
   });
-  const platform: Platform = { config, clock, logger, secrets: await loadSecrets(database), groupCommit };
+  const platform: Platform = { config, clock, logger, secrets: await loadSecrets(database), groupCommit, exportAreas: subgraphs.flatMap(({ name, exports }) => (exports ? [name] : [])) };
   return {
     platform,
     database,
@@ -52,12 +54,16 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
       startJobs({
         database,
         logger,
-        handlers: open.flatMap((one) => one.subgraph.jobs(config).map((handler) => bound(handler as JobHandler<Context<never>>, one))),
+        handlers: open.flatMap((one) => handlersOf(one.subgraph, config).map((handler) => bound(handler, one))),
         makeContext: () => undefined,
       }),
     close: () => database.close(),
   };
 }
+
+/** A slice's own jobs, and the one that writes its part of a full export. */
+const handlersOf = ({ name, jobs, exports }: Subgraph, config: Config): JobHandler<Context<never>>[] =>
+  [...jobs(config), ...(exports ? [exportHandler(name, exports)] : [])] as JobHandler<Context<never>>[];
 
 /** A job asks as nobody: what it may do was decided when it was enqueued. */
 const bound = (handler: JobHandler<Context<never>>, open: OpenSubgraph): JobHandler<undefined> => ({

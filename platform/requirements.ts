@@ -15,6 +15,11 @@ export const requirements = {
   vaultWrite: (principal: Principal) => lacks(principal, 'write'),
   /** An admin key, a workspace Admin or Owner, or an Architect. */
   vaultAdmin: (principal: Principal) => (isArchitect(principal) ? null : lacks(principal, 'admin')),
+  /** An Architect or an admin key. */
+  fullExport: (principal: Principal) =>
+    isArchitect(principal) || (principal.kind === 'api_key' && workspacesWith(principal, 'admin').length > 0)
+      ? null
+      : denied('A full export needs the role Architect or Sovereign in the organization, or an admin key.'),
   /** An Architect or a Sovereign. */
   architect: (principal: Principal) => (isArchitect(principal) ? null : denied('This needs the role Architect or Sovereign in the organization.')),
   /** A signed-in Architect, Sovereign, workspace Admin or Owner who gave a fresh code (decisions 3). */

@@ -4,12 +4,17 @@ import type { Database } from './database/database.ts';
 /** Keys of this installation. They live in the database, so that every process of it has the same ones. */
 export interface Secrets {
   readonly cursor: Buffer;
+  readonly download: Buffer;
 }
 
 export async function loadSecrets(database: Database): Promise<Secrets> {
-  await database.execute("insert into platform.secret (name, value) values ('cursor', $1) on conflict do nothing", [randomBytes(32)]);
-  const [row] = await database.execute<{ value: Buffer }>("select value from platform.secret where name = 'cursor'", []);
-  return { cursor: row!.value };
+  return { cursor: await loadSecret(database, 'cursor'), download: await loadSecret(database, 'download') };
+}
+
+async function loadSecret(database: Database, name: keyof Secrets): Promise<Buffer> {
+  await database.execute('insert into platform.secret (name, value) values ($1, $2) on conflict do nothing', [name, randomBytes(32)]);
+  const [row] = await database.execute<{ value: Buffer }>('select value from platform.secret where name = $1', [name]);
+  return row!.value;
 }
 
 /** AES-256-GCM under a key derived from what only the caller knows: whoever has the database alone reads nothing. */

@@ -1,19 +1,25 @@
 import type { Context } from '#platform/context.ts';
+import { every } from '#platform/jobs/every.ts';
+import { forgetArchives } from '#platform/exports/exports.ts';
 import type { Closable, Subgraph } from '#platform/subgraph/subgraph.ts';
 import { ApiKey } from './entities/api-key.ts';
 import { Organization } from './entities/organization.ts';
 import { User } from './entities/user.ts';
 import { Vault } from './entities/vault.ts';
 import { Workspace } from './entities/workspace.ts';
+import { identityExports } from './exports.ts';
 import { identityMigration } from './migrations/0001-identity.ts';
 import { createApiKey } from './operations/create-api-key.ts';
+import { getExport } from './operations/get-export.ts';
 import { getOrganization } from './operations/get-organization.ts';
 import { getUser } from './operations/get-user.ts';
 import { listApiKeys } from './operations/list-api-keys.ts';
 import { listWorkspaces } from './operations/list-workspaces.ts';
 import { revokeApiKey } from './operations/revoke-api-key.ts';
+import { startFullExport } from './operations/start-full-export.ts';
 import { loadOrganization, loadUser, loadVault, loadWorkspace } from './references.ts';
 import { ApiKeyResolver } from './resolvers/api-key.ts';
+import { ExportResolver } from './resolvers/export.ts';
 import { OrganizationResolver } from './resolvers/organization.ts';
 import { UserResolver } from './resolvers/user.ts';
 import { VaultResolver } from './resolvers/vault.ts';
@@ -26,15 +32,16 @@ import { WorkspaceResolver } from './resolvers/workspace.ts';
 export const identity: Subgraph = {
   name: 'identity',
   entities: [Organization, Vault, Workspace, User, ApiKey],
-  resolvers: [OrganizationResolver, VaultResolver, WorkspaceResolver, UserResolver, ApiKeyResolver],
+  resolvers: [OrganizationResolver, VaultResolver, WorkspaceResolver, UserResolver, ApiKeyResolver, ExportResolver],
   references: {
     Organization: loadOrganization,
     Vault: loadVault,
     Workspace: loadWorkspace,
     User: loadUser,
   } satisfies Record<string, (reference: { id: string }, ctx: Context<Closable>) => unknown>,
-  operations: [getOrganization, getUser, listWorkspaces, createApiKey, listApiKeys, revokeApiKey],
+  operations: [getOrganization, getUser, listWorkspaces, createApiKey, listApiKeys, revokeApiKey, startFullExport, getExport],
   migrations: [identityMigration],
   openPorts: async () => ({ close: async () => {} }),
-  jobs: () => [],
+  exports: identityExports,
+  jobs: () => [every(60, 'identity.forget-archives', forgetArchives)],
 };

@@ -11,8 +11,7 @@ export interface ErrorAnswer {
 
 /** The one shape of a refusal over REST: `{ error: { code, message, request_id, status, … } }`. */
 export function errorAnswer(error: DomainError, requestId: string): ErrorAnswer {
-  const { details, ...fields } = error.fields as { details?: readonly Fault[] };
-  const retryAfter = (fields as { retry_after_seconds?: number }).retry_after_seconds;
+  const { details, retry_after_seconds: retryAfter, ...fields } = error.fields as { details?: readonly Fault[]; retry_after_seconds?: number };
   return {
     status: error.status,
     headers: { ...(retryAfter !== undefined && { 'retry-after': String(Math.ceil(retryAfter)) }), ...(error.status === 401 && { 'www-authenticate': 'Bearer' }) },

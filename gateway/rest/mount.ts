@@ -12,7 +12,7 @@ const defaultBodyBytesMax = 1_048_576;
 export function mountRest(http: FastifyInstance, routes: readonly AnyRoute[], supergraph: Supergraph, pipeline: Pipeline, config: Config): void {
   const refuseForeignHost = hostGuard(config);
   for (const row of routes) {
-    const run = handlerOf(row, supergraph);
+    const run = handlerOf(row, supergraph, config.baseUrl);
     http.route({
       method: row.method,
       url: row.path,
@@ -26,7 +26,7 @@ export function mountRest(http: FastifyInstance, routes: readonly AnyRoute[], su
 }
 
 /** Once an area is bound to a host of its own, its paths are there and nowhere else (decisions 1). */
-function hostGuard(config: Config): (area: Area, host: string) => void {
+export function hostGuard(config: Config): (area: Area, host: string) => void {
   const { baseUrl, marketplaceUrl, orgUrl, learnUrl, adminUrl } = config;
   const origins: Record<Area, string | null> = { base: baseUrl, marketplace: marketplaceUrl, org: orgUrl, learn: learnUrl, admin: adminUrl };
   const hostOf = (origin: string | null): string | null => (origin === null ? null : new URL(origin).host);

@@ -33,7 +33,8 @@ export interface Route<Data, Variables, Query extends Schema, Body extends Schem
   readonly variables: (request: { params: Record<string, string>; query: Parsed<Query>; body: Parsed<Body> }) => Variables;
   readonly status: number | ((data: Data) => number);
   readonly answer: Answer;
-  readonly present: (data: Data, request: RequestContext) => z.input<Answer>;
+  /** `origin` is where the caller reached us, for absolute addresses. */
+  readonly present: (data: Data, request: RequestContext, origin: string) => z.input<Answer>;
 }
 
 /** A row whose types have been checked against each other and then forgotten, so that rows fit one table. */
@@ -44,10 +45,10 @@ export const route = <Data, Variables, Answer extends z.ZodType, Query extends S
 ): AnyRoute => row as unknown as AnyRoute;
 
 /** The one handler of all rows: parse, ask the graph, present. Errors are thrown and rendered in one place. */
-export function handlerOf(row: AnyRoute, supergraph: Supergraph) {
+export function handlerOf(row: AnyRoute, supergraph: Supergraph, baseUrl: string | null) {
   const prepared = supergraph.prepare(row.document) as unknown as Prepared<never, unknown>;
   const variablesOf = row.variables as (request: unknown) => unknown;
-  const present = row.present as (data: unknown, request: RequestContext) => unknown;
+  const present = row.present as (data: unknown, request: RequestContext, origin: string) => unknown;
   const status = row.status as number | ((data: unknown) => number);
 
   return async (request: FastifyRequest, reply: FastifyReply, context: RequestContext): Promise<unknown> => {
@@ -57,7 +58,7 @@ export function handlerOf(row: AnyRoute, supergraph: Supergraph) {
     if (context.answer.replayed) reply.header('idempotent-replayed', 'true');
     if (errors?.[0]) throw refusalOfGraph(errors[0]);
     reply.code(typeof status === 'number' ? status : status(data));
-    return present(data, context);
+    return present(data, context, baseUrl ?? `${request.protocol}://${request.host}`);
   };
 }
 

@@ -3,7 +3,7 @@ import type { GatewayGraphQLResponse } from '@apollo/server-gateway-interface';
 import type { Pool } from 'undici';
 import type { Clock } from '#platform/clock.ts';
 import type { RequestContext } from '#platform/context.ts';
-import { DomainError } from '#platform/errors.ts';
+import { DomainError, validationError } from '#platform/errors.ts';
 import { signRequest } from '#platform/subgraph/signed-request.ts';
 
 /** A subgraph behind HTTP, over a keep-alive pool. Who asks travels signed: the subgraph accepts nobody else. */
@@ -29,7 +29,7 @@ export class RemoteSource implements GraphQLDataSource {
         method: 'POST',
         path: this.#path,
         headers: { 'content-type': 'application/json', authorization: `Bearer ${signRequest(caller, this.#secret, this.#clock)}` },
-        body: JSON.stringify({ query: request.query, variables: request.variables }),
+        body: bodyOf(request),
       })
       .catch((cause: unknown) => {
         throw this.#unavailable(cause);
@@ -53,5 +53,15 @@ export class RemoteSource implements GraphQLDataSource {
 
   #unavailable(cause: unknown): DomainError {
     return new DomainError('unavailable', `The ${this.#name} service does not answer; try again shortly.`, { retry_after_seconds: 1 }, { cause });
+  }
+}
+
+function bodyOf({ query, variables }: { query?: string; variables?: unknown }): string {
+  try {
+    return JSON.stringify({ query, variables });
+  } catch (error) {
+    // JSON.parse takes any depth, JSON.stringify some thousand levels.
+    if (error instanceof RangeError) throw validationError([{ path: '', message: 'is nested too deeply' }]);
+    throw error;
   }
 }

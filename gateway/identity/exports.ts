@@ -1,0 +1,20 @@
+import { tableFile } from '#platform/exports/export-file.ts';
+
+/** Keys without their digests, users without their secrets. */
+export const identityExports = [
+  tableFile({ name: 'identity/organization', from: '(select *, id as organization_id from identity.organization) as organization', columns: 'id, name, plan, created_at' }),
+  tableFile({ name: 'identity/vaults', from: 'identity.vault', columns: 'id, name, created_at' }),
+  tableFile({ name: 'identity/workspaces', from: 'identity.workspace', columns: 'id, vault_id, name, is_default, created_at' }),
+  tableFile({ name: 'identity/users', from: 'identity.user', columns: 'id, numeric_id, email, name, organization_role, created_at' }),
+  tableFile({
+    name: 'identity/members',
+    from: 'identity.member join identity.workspace on workspace.id = member.workspace_id',
+    columns: 'member.workspace_id, member.user_id, member.role',
+    key: `(member.workspace_id || ' ' || member.user_id) collate "C"`,
+  }),
+  tableFile({
+    name: 'identity/api-keys',
+    from: 'identity.api_key',
+    columns: 'id, vault_id, workspace_id, name, level, service_account, prefix, created_by, created_at, expires_at, revoked_at',
+  }),
+];
