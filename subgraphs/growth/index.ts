@@ -4,6 +4,7 @@ import type { Subgraph } from '#platform/subgraph/subgraph.ts';
 import { Organization } from './entities/organization.ts';
 import { System } from './entities/system.ts';
 import { Track } from './entities/track.ts';
+import { growthExports } from './exports.ts';
 import { growthMigration } from './migrations/0001-growth.ts';
 import { listTracks } from './operations/list-tracks.ts';
 import { loadOrganization } from './references.ts';
@@ -19,6 +20,7 @@ export const growth: Subgraph = {
   references: { Organization: loadOrganization },
   operations: [listTracks],
   migrations: [growthMigration],
+  exports: growthExports,
   seed: seedGrowth,
   openPorts: async () => ({ close: async () => {} }),
   jobs: () => [],

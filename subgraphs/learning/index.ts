@@ -4,6 +4,7 @@ import type { Subgraph } from '#platform/subgraph/subgraph.ts';
 import { Course } from './entities/course.ts';
 import { Enrollment } from './entities/enrollment.ts';
 import { User } from './entities/user.ts';
+import { learningExports } from './exports.ts';
 import { learningMigration } from './migrations/0001-learning.ts';
 import { listCourses } from './operations/list-courses.ts';
 import { listEnrollments } from './operations/list-enrollments.ts';
@@ -20,6 +21,7 @@ export const learning: Subgraph = {
   references: { User: loadUser },
   operations: [listCourses, listEnrollments],
   migrations: [learningMigration],
+  exports: learningExports,
   seed: seedLearning,
   openPorts: async () => ({ close: async () => {} }),
   jobs: () => [],

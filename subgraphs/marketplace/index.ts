@@ -4,6 +4,7 @@ import type { Subgraph } from '#platform/subgraph/subgraph.ts';
 import { Install } from './entities/install.ts';
 import { Listing } from './entities/listing.ts';
 import { Organization } from './entities/organization.ts';
+import { marketplaceExports } from './exports.ts';
 import { marketplaceMigration } from './migrations/0001-marketplace.ts';
 import { listInstalls } from './operations/list-installs.ts';
 import { listListings } from './operations/list-listings.ts';
@@ -20,6 +21,7 @@ export const marketplace: Subgraph = {
   references: { Listing: loadListing, Install: loadInstall, Organization: loadOrganization },
   operations: [listListings, listInstalls],
   migrations: [marketplaceMigration],
+  exports: marketplaceExports,
   seed: seedMarketplace,
   openPorts: async () => ({ close: async () => {} }),
   jobs: () => [],

@@ -60,7 +60,7 @@ export async function openSlice(subgraph: Subgraph): Promise<Slice> {
   for (const _time of [1, 2]) await subgraph.seed?.(database.orm.em.fork(), demo);
 
   const groupCommit = new GroupCommit({ fork: () => database.orm.em.fork(), logger, parallel: 1, groupMax: 1 });
-  const open = await openSubgraph(subgraph, { config: readConfig({}), clock, logger, secrets: await loadSecrets(database), groupCommit, database });
+  const open = await openSubgraph(subgraph, { config: readConfig({}), clock, logger, secrets: await loadSecrets(database), groupCommit, exportAreas: [], database });
   const { schema } = await buildSubgraph(subgraph);
   return {
     database,
