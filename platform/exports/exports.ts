@@ -32,7 +32,7 @@ export async function findExport(em: EntityManager, id: string, organizationId: 
     em,
     `select id, state, expires_at,
             case state when 'succeeded' then 1 else coalesce(trunc((
-              select avg(case when is_finished then 1 else coalesce(least(rows_written::numeric / nullif(rows_total, 0), 1), 0) end)
+              select avg(case when is_finished then 1 else least(coalesce(rows_written::numeric / nullif(rows_total, 0), 0), 1) end)
                 from platform.export_part where export_id = id), 2), 0) end::float8 as progress
        from platform.export where id = $1 and organization_id = $2`,
     [id, organizationId],
