@@ -43,6 +43,7 @@ const settings = {
   CURSOR_TTL_SECONDS: seconds(86_400).describe('How long a cursor lives.'),
   IDEMPOTENCY_TTL_SECONDS: seconds(86_400).describe('How long an Idempotency-Key is remembered.'),
   EXPORT_TTL_SECONDS: seconds(3600).describe('How long the address of a finished export is valid.'),
+  EVENT_RETENTION_SECONDS: seconds(2_592_000).describe('How long events are kept for replay.'),
   MEMORY_SWEEP_SECONDS: seconds(5).describe('How often expired objects are archived and purged.'),
   VAULT_RETENTION_SECONDS: seconds(2_592_000).describe('How long deleted objects are kept before they are removed for good.'),
 

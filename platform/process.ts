@@ -9,6 +9,7 @@ import { migrate } from './database/migrator.ts';
 import { exportHandler } from './exports/export-handler.ts';
 import { exportsMigration } from './exports/migration.ts';
 import { GroupCommit } from './group-commit.ts';
+import { housekeeping } from './housekeeping.ts';
 import { installJobs } from './jobs/install-jobs.ts';
 import type { JobHandler } from './jobs/worker.ts';
 import { startJobs } from './jobs/worker.ts';
@@ -37,7 +38,8 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
     logger,
   });
   await migrate(database, [platformMigration, exportsMigration, ...subgraphs.flatMap(({ migrations }) => migrations)]);
-  await installJobs(database, subgraphs.flatMap((subgraph) => handlersOf(subgraph, config).map(({ job }) => job)));
+  const own = housekeeping(database, config, clock);
+  await installJobs(database, [...own, ...subgraphs.flatMap((subgraph) => handlersOf(subgraph, config))].map(({ job }) => job));
   const groupCommit = new GroupCommit({
     fork: () => database.orm.em.fork(),
     logger,
@@ -54,7 +56,7 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
       startJobs({
         database,
         logger,
-        handlers: open.flatMap((one) => handlersOf(one.subgraph, config).map((handler) => bound(handler, one))),
+        handlers: [...own, ...open.flatMap((one) => handlersOf(one.subgraph, config).map((handler) => bound(handler, one)))],
         makeContext: () => undefined,
       }),
     close: () => database.close(),
