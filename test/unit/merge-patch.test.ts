@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { mergePatch } from '../../subgraphs/memory/merge-patch.ts';
+
+// The object cases of RFC 7396, appendix A.
+it.each([
+  [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+  [{ a: 'b' }, { a: null }, {}],
+  [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+  [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+  [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+  [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+  [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+  [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+])('merges %j with %j to %j', (target, patch, merged) => {
+  expect(mergePatch(target, patch)).toEqual(merged);
+});
+
+it('takes null as the wish for an empty object', () => {
+  expect(mergePatch({ a: 1 }, null)).toEqual({});
+});
