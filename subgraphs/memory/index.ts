@@ -6,6 +6,7 @@ import { MemoryObject } from './entities/memory-object.ts';
 import { memoryExports } from './exports.ts';
 import { embedHandler } from './jobs/embed-handler.ts';
 import { indexKeywordsHandler } from './jobs/index-keywords-handler.ts';
+import { indexMeilisearchHandler } from './jobs/index-meilisearch-handler.ts';
 import { indexVectors } from './jobs/index-vectors.ts';
 import { memoryMigration } from './migrations/0001-memory.ts';
 import { batchStoreMemory } from './operations/batch-store-memory.ts';
@@ -35,8 +36,9 @@ export const memory: Subgraph<MemoryPorts> = {
   migrations: [memoryMigration],
   exports: memoryExports,
   openPorts: openMemoryPorts,
-  jobs: ({ memorySweepSeconds }) => [
+  jobs: ({ memorySweepSeconds, meiliUrl }) => [
     indexKeywordsHandler as JobHandler<Context<MemoryPorts>>,
+    ...(meiliUrl === null ? [] : [indexMeilisearchHandler as JobHandler<Context<MemoryPorts>>]),
     embedHandler as JobHandler<Context<MemoryPorts>>,
     every(1, 'memory.index-vectors', indexVectors) as JobHandler<Context<MemoryPorts>>,
     every(memorySweepSeconds, 'memory.sweep', sweepMemories) as JobHandler<Context<MemoryPorts>>,

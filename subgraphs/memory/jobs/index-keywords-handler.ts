@@ -5,6 +5,7 @@ import type { KeywordChange } from '../ports/keyword-index.ts';
 import type { MemoryPorts } from '../ports/ports.ts';
 import { pendingContents } from '../queries/pending-contents.ts';
 import { indexKeywords } from './index-keywords.ts';
+import { enqueueMeilisearch } from './index-meilisearch.ts';
 
 /** Takes every waiting job at once: one segment for all of them costs less than one each, and keeps the index within 2 s. */
 export const indexKeywordsHandler: JobHandler<Context<MemoryPorts>, typeof indexKeywords> = {
@@ -22,6 +23,7 @@ export const indexKeywordsHandler: JobHandler<Context<MemoryPorts>, typeof index
     }
     await commit(async (em) => {
       for (const change of changes) await change(em);
+      for (const { ids } of inputs) await enqueueMeilisearch(ctx, em, ids);
     });
     for (const workspaceId of workspaceIds) {
       const merge = await keywords.prepareMerge(ctx.em, workspaceId);

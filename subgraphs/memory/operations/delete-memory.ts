@@ -5,6 +5,7 @@ import { recordEvents } from '#platform/outbox/record-events.ts';
 import { checkTransition } from '#platform/state-machine.ts';
 import { MemoryStatus, memoryTransitions } from '../entities/memory-object.ts';
 import { memoryEvents } from '../events.ts';
+import { enqueueMeilisearch } from '../jobs/index-meilisearch.ts';
 import { forgetPassages } from '../queries/forget-passages.ts';
 import { findForUpdate } from './find-for-update.ts';
 
@@ -27,6 +28,7 @@ export const deleteMemory = command({
     object.deletedAt = now;
     await ctx.em.flush();
     await forgetPassages(ctx.em, [object.id]);
+    await enqueueMeilisearch(ctx, ctx.em, [object.id]);
     const { organizationId, vaultId, workspaceId } = object;
     await recordEvents(ctx.em, [{ type: memoryEvents.deleted, organizationId, vaultId, workspaceId, subjectIds: [object.id] }], now);
     return { id: object.id, status: object.status, deletedAt: now.toISOString() };

@@ -3,6 +3,7 @@ import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
 import { recordEvents } from '#platform/outbox/record-events.ts';
 import { memoryEvents } from '../events.ts';
+import { enqueueMeilisearch } from '../jobs/index-meilisearch.ts';
 import { forgetPassages } from '../queries/forget-passages.ts';
 
 /** So many objects at a time, so that nobody waits long for the database. */
@@ -25,7 +26,9 @@ function archiveExpired(ctx: Context): Promise<number> {
       returning id, organization_id, vault_id, workspace_id`,
       [now, portion],
     );
-    await forgetPassages(em, archived.map(({ id }) => id));
+    const ids = archived.map(({ id }) => id);
+    await forgetPassages(em, ids);
+    await enqueueMeilisearch(ctx, em, ids);
     const events = [...Map.groupBy(archived, ({ workspace_id }) => workspace_id).values()].map((objects) => ({
       type: memoryEvents.archived,
       organizationId: objects[0]!.organization_id,

@@ -4,6 +4,7 @@ import { DomainError, validationError } from '#platform/errors.ts';
 import { command } from '#platform/operation.ts';
 import { content, metadataFaults } from '../content-rules.ts';
 import { digestOf, MemoryStatus } from '../entities/memory-object.ts';
+import { enqueueMeilisearch } from '../jobs/index-meilisearch.ts';
 import { mergePatch } from '../merge-patch.ts';
 import type { MemoryPorts } from '../ports/ports.ts';
 import { findForUpdate } from './find-for-update.ts';
@@ -47,6 +48,8 @@ export const updateMemory = command({
       await reprocess(ctx, object);
     } else {
       await ctx.em.flush();
+      // Metadata is a filter there.
+      await enqueueMeilisearch(ctx, ctx.em, [object.id]);
       object.processing = await processingOfObject(ctx, object);
     }
     return receiptOfObject(object);

@@ -3,17 +3,23 @@ import { keywordDocuments } from '../queries/keyword-documents.ts';
 import type { EmbedderOptions } from './embedder/create-embedder.ts';
 import { createEmbedder } from './embedder/create-embedder.ts';
 import { WinkEntityExtractor } from './entity-extractor/wink.ts';
+import { FallbackKeywordIndex } from './fallback-keyword-index.ts';
+import { MeilisearchKeywordIndex } from './meilisearch-keyword-index.ts';
+import { Circuit } from './meilisearch/circuit.ts';
 import type { MemoryPorts } from './ports.ts';
 import { PostgresKeywordIndex } from './postgres-keyword-index.ts';
 
-export async function openMemoryPorts({ config }: PortsOptions): Promise<MemoryPorts> {
+export async function openMemoryPorts({ config, logger }: PortsOptions): Promise<MemoryPorts> {
   const embedder = createEmbedder(embedderOptions(config));
   const entities = new WinkEntityExtractor();
-  const keywords = new PostgresKeywordIndex({ documents: keywordDocuments });
+  const postgres = new PostgresKeywordIndex({ documents: keywordDocuments });
+  const meilisearch = config.meiliUrl === null ? null : { index: new MeilisearchKeywordIndex({ url: config.meiliUrl, apiKey: config.meiliApiKey, documents: keywordDocuments }), circuit: new Circuit({ logger }) };
+  const keywords = meilisearch === null ? postgres : new FallbackKeywordIndex({ preferred: meilisearch.index, circuit: meilisearch.circuit, fallback: postgres });
   return {
     embedder,
     entities,
     keywords,
+    meilisearch,
     close: async () => {
       await Promise.all([embedder.close(), entities.close(), keywords.close()]);
     },
