@@ -27,7 +27,7 @@ import { WorkspaceResolver } from './resolvers/workspace.ts';
 
 /**
  * Who exists: organizations, vaults, workspaces, users and credentials. A subgraph like the four areas, but always in the
- * gateway's own process, because the gateway authenticates with it (docs/decisions/0002-identity-in-the-gateway.md).
+ * gateway's own process, because the gateway authenticates with it (docs/decisions/0003-identity-in-the-gateway.md).
  */
 export const identity: Subgraph = {
   name: 'identity',

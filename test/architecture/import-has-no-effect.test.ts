@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { repositoryRoot } from '../harness/server.ts';
+
+/** What is started, not imported: the mains, the bodies of worker threads, and scripts. */
+const starts = /(^|\/)main\.js$|worker\.js$|^(scripts|bench)\//;
+const notWorkers = ['platform/jobs/worker.js'];
+
+test('importing every file opens nothing: the process ends by itself', async () => {
+  const dist = join(repositoryRoot, 'dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js') && (!starts.test(path) || notWorkers.includes(path)));
+  expect(files.length).toBeGreaterThan(100);
+  const script = `
+    import 'reflect-metadata';
+    const before = Object.keys(process.env).length;
+    for (const file of ${JSON.stringify(files)}) await import(${JSON.stringify(`${dist}/`)} + file);
+    console.log(JSON.stringify({ handles: process.getActiveResourcesInfo().filter((name) => !/^(TTY|Pipe)Wrap$/.test(name)), variables: Object.keys(process.env).length - before }));
+  `;
+  // Something open would hold the process until this deadline.
+  const { stdout } = await promisify(execFile)(join(repositoryRoot, 'node_modules/.bin/node'), ['--input-type=module', '--eval', script], { cwd: repositoryRoot, timeout: 45_000 });
+  expect(JSON.parse(stdout)).toEqual({ handles: [], variables: 0 });
+}, 60_000);

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { as } from '../harness/actors.ts';
+import { eventually } from '../harness/eventually.ts';
+import { repositoryRoot, startServer } from '../harness/server.ts';
+
+const Found = z.object({ results: z.array(z.looseObject({ id: z.string(), highlights: z.array(z.string()) })).min(1) });
+
+/** The shell blocks of one section, as printed. */
+async function blocksOf(heading: string): Promise<string[]> {
+  const text = await readFile(join(repositoryRoot, 'README.md'), 'utf8');
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? expect.fail(`README.md has no section '${heading}'`);
+  return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+}
+
+test('the five minutes of the README work as printed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
+  try {
+    await using server = await startServer({ dataDir: join(folder, '.data') });
+    const blocks = (await blocksOf('Five minutes')).map((block) => block.replaceAll('http://127.0.0.1:4000', server.baseUrl));
+    expect(blocks.length).toBeGreaterThan(8);
+
+    // One terminal: what a block assigns, the later ones know.
+    let assigned = '';
+    const run = async (block: string): Promise<unknown> => {
+      const names = [...block.matchAll(/^([A-Z]+)=/gm)].map(([, name]) => name);
+      const script = `set -euo pipefail\n${assigned}\n${block}\n${names.length > 0 ? `declare -p ${names.join(' ')} >&2` : ''}`;
+      const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
+      assigned += stderr;
+      return stdout === '' ? null : JSON.parse(stdout);
+    };
+    for (const block of blocks) {
+      // What was stored is found as soon as the work behind it is done.
+      const answer = block.includes('/retrieve') ? await eventually(async () => found(await run(block), block), 90_000) : await run(block);
+      if (answer !== null) expect(answer, block).not.toHaveProperty(['error']);
+      if (answer !== null) expect(answer, block).not.toHaveProperty(['errors']);
+      if (block.includes('/graphql')) expect(answer).toMatchObject({ data: { organization: { name: 'Demo Organization' } } });
+    }
+
+    const nobody = as(server, 'nobody');
+    expect((await nobody.get('/docs')).status).toBe(200);
+    expect((await nobody.get('/openapi.json')).status).toBe(200);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 180_000);
+
+/** A search must find; the block that looks an object up by its id answers the object itself. */
+function found(answer: unknown, block: string): unknown {
+  if (/^ID=/m.test(block)) return answer;
+  const { results } = Found.parse(answer);
+  if (!block.includes('mode=hybrid')) expect(results[0], block).toMatchObject({ content: expect.stringContaining('Invoices above 5,000 euros') });
+  return answer;
+}
