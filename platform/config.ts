@@ -21,7 +21,7 @@ const addresses = z
 const settings = {
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on. Anything but loopback needs TLS_CERT or TRUST_PROXY.'),
   PORT: z.coerce.number().int().min(0).max(65535).default(4000).describe('Port to listen on.'),
-  DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded database, credentials.json and exports.'),
+  DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded database and credentials.json.'),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).nullable().default(null).describe('PostgreSQL 17 or newer with pgvector. Without it the embedded database is used.'),
   DATABASE_POOL_MAX: count(10).describe('Connections to PostgreSQL per process.'),
   SEED_DEMO: flag.default(true).describe('Create the demo organization at the first start.'),
