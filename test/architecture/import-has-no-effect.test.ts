@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { repositoryRoot } from '../harness/server.ts';
+import { productTree } from './source-tree.ts';
 
-/** What is started, not imported: the mains, the bodies of worker threads, and scripts. */
-const starts = /(^|\/)main\.js$|worker\.js$|^(scripts|bench)\//;
+/** What is started, not imported: the mains and the bodies of worker threads. */
+const starts = /\/main\.js$|worker\.js$/;
 const notWorkers = ['platform/jobs/worker.js'];
 
 test('importing every file opens nothing: the process ends by itself', async () => {
   const dist = join(repositoryRoot, 'dist');
-  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js') && (!starts.test(path) || notWorkers.includes(path)));
+  const files = productTree()
+    .map(({ path }) => path.replace(/ts$/, 'js'))
+    .filter((path) => !starts.test(path) || notWorkers.includes(path));
   expect(files.length).toBeGreaterThan(100);
   const script = `
     import 'reflect-metadata';
