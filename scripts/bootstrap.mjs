@@ -61,3 +61,9 @@ const args = what === '--vitest' ? [join(modules, 'vitest', 'vitest.mjs'), 'run'
 const child = spawn(node, args, { cwd: root, stdio: 'inherit', env: what === '--vitest' ? { ...env, NODE_ENV: 'test' } : env });
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
+
+// npm passes a signal to its shell only, which dies of it and leaves us behind: then the child is to stop as well.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) child.kill('SIGTERM');
+}, 500).unref();

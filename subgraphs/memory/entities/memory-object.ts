@@ -113,7 +113,7 @@ export class MemoryObject {
 
   @Field(() => String, { description: '`sha256:` and the hex digest of the content.' })
   get contentHash(): string {
-    return `sha256:${this.contentDigest.toString('hex')}`;
+    return hashOf(this.contentDigest);
   }
 
   @Field(() => Vault)
@@ -126,5 +126,8 @@ export class MemoryObject {
     return { id: this.workspaceId };
   }
 }
+
+/** A digest as the contract writes it. */
+export const hashOf = (digest: Buffer): string => `sha256:${digest.toString('hex')}`;
 
 export const digestOf = (content: string): Buffer => createHash('sha256').update(content, 'utf8').digest();

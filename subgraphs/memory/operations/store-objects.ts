@@ -6,7 +6,7 @@ import type { Call } from '#platform/operation.ts';
 import { recordEvents } from '#platform/outbox/record-events.ts';
 import { workspaceScope } from '#platform/requirements.ts';
 import type { StoreInput } from '../content-rules.ts';
-import { digestOf, processingOf } from '../entities/memory-object.ts';
+import { digestOf, hashOf, processingOf } from '../entities/memory-object.ts';
 import type { MemoryMetadata, MemoryProcessing } from '../entities/memory-object.ts';
 import { MemoryStatus } from '../entities/memory-object.ts';
 import { memoryEvents } from '../events.ts';
@@ -92,7 +92,7 @@ function receiptOf(object: NewObject): StoreReceipt {
     vaultId: object.vaultId,
     workspaceId: object.workspaceId,
     createdAt: object.createdAt.toISOString(),
-    contentHash: `sha256:${object.contentDigest.toString('hex')}`,
+    contentHash: hashOf(object.contentDigest),
     byteSize: object.byteSize,
     metadata: object.metadata as MemoryMetadata,
     processing: processingOf(null),

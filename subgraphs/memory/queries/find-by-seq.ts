@@ -14,7 +14,7 @@ export interface FoundObject {
 export async function findBySeq(em: EntityManager, workspaceId: string, seqs: readonly number[]): Promise<Map<number, FoundObject>> {
   const rows = await query<FoundObject>(
     em,
-    `select id, seq, content, metadata, created_at as "createdAt" from memory.object where seq = any($1::bigint[]) and workspace_id = $2 and status = 'stored'`,
+    `select id, seq, content, metadata, created_at as "createdAt" from memory.object where seq = any($1::bigint[]) and workspace_id || '' = $2 and status = 'stored'`,
     [seqs, workspaceId],
   );
   return new Map(rows.map((row) => [row.seq, row]));

@@ -10,15 +10,16 @@ export const keywordDocuments: KeywordDocuments<RetrieveFilter> = {
   // Whoever comes back from the archive is indexed anew, under a new number.
   restorable: (em, workspaceId, seqs) => currentSeqs(em, workspaceId, seqs, { sql: '', params: [] }),
   contents: async (em, workspaceId, seqs) => {
-    const rows = await query<{ seq: number; content: string }>(em, `select seq, content from memory.object where seq = any($1) and workspace_id = $2 and status = 'stored'`, [seqs, workspaceId]);
+    const rows = await query<{ seq: number; content: string }>(em, `select seq, content from memory.object where seq = any($1) and workspace_id || '' = $2 and status = 'stored'`, [seqs, workspaceId]);
     return new Map(rows.map(({ seq, content }) => [seq, content]));
   },
 };
 
 async function currentSeqs(em: EntityManager, workspaceId: string, seqs: readonly number[], filter: { sql: string; params: unknown[] }): Promise<number[]> {
+  // The concatenation keeps the planner from reading the whole workspace by its index; the few by seq are what we want.
   const rows = await query<{ seq: number }>(
     em,
-    `select seq from memory.object where seq = any($1::bigint[]) and workspace_id = $2 and status = 'stored'${filter.sql}`,
+    `select seq from memory.object where seq = any($1::bigint[]) and workspace_id || '' = $2 and status = 'stored'${filter.sql}`,
     [seqs, workspaceId, ...filter.params],
   );
   return rows.map(({ seq }) => seq);

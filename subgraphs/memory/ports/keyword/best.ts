@@ -1,7 +1,12 @@
-import type { Hits } from './ranking.ts';
+/** Documents in no order, as columns. */
+export interface Scored {
+  readonly seqs: Float64Array;
+  readonly scores: Float64Array;
+  readonly count: number;
+}
 
 /** The positions of the `count` best hits that pass, best first; of equals the newer. A heap with the worst on top. */
-export function best({ seqs, scores, count: size }: Hits, count: number, passes: (position: number) => boolean): number[] {
+export function best({ seqs, scores, count: size }: Scored, count: number, passes: (position: number) => boolean): number[] {
   const worse = (a: number, b: number): boolean => scores[a] !== scores[b] ? scores[a]! < scores[b]! : seqs[a]! < seqs[b]!;
   const heap: number[] = [];
   for (let position = 0; position < size; position++) {
