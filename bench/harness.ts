@@ -87,7 +87,10 @@ async function start(program: string, ground: Ground, { env = {}, nodeArguments 
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (logged += chunk));
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
   // Whatever ends the bench must not leave a server behind.
-  const killAtExit = (): void => void child.kill('SIGKILL');
+  const killAtExit = (): void => {
+    child.kill('SIGKILL');
+    printWarnings(logged);
+  };
   process.once('exit', killAtExit);
   const url = `http://127.0.0.1:${port}`;
   const pool = new Pool(url, { connections, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000 });
@@ -108,10 +111,14 @@ async function start(program: string, ground: Ground, { env = {}, nodeArguments 
       child.kill('SIGTERM');
       await exited;
       process.off('exit', killAtExit);
-      const warnings = logged.split('\n').filter((line) => line !== '');
-      if (warnings.length > 0) console.log(`  ${warnings.length} warnings, the first: ${warnings[0]!.slice(0, 500)}`);
+      printWarnings(logged);
     },
   };
+}
+
+function printWarnings(logged: string): void {
+  const warnings = logged.split('\n').filter((line) => line !== '');
+  if (warnings.length > 0) console.log(`  ${warnings.length} warnings, the first: ${warnings[0]!.slice(0, 500)}`);
 }
 
 async function isReady(pool: Pool): Promise<boolean> {
