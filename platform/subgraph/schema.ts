@@ -9,8 +9,16 @@ import type { Subgraph } from './subgraph.ts';
 
 const federation = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@inaccessible"])';
 
+/** Where type-graphql keeps what the decorators said (its own accessor is not exported). */
+interface DecoratorStorage {
+  readonly objectTypes: { simpleResolvers?: boolean }[];
+}
+
 /** A slice's classes as a Federation 2 subgraph: the schema to execute, and the text that composition reads. */
 export async function buildSubgraph(subgraph: Subgraph): Promise<{ schema: GraphQLSchema; sdl: string }> {
+  // Fields without a resolver of their own are read by graphql-js itself: type-graphql would wrap each in three closures and a middleware chain.
+  const { objectTypes } = (globalThis as unknown as { TypeGraphQLMetadataStorage: DecoratorStorage }).TypeGraphQLMetadataStorage;
+  for (const type of objectTypes) type.simpleResolvers ??= true;
   const plain = await buildSchema({
     resolvers: subgraph.resolvers as unknown as NonEmptyArray<new () => object>,
     orphanedTypes: [...(subgraph.orphanedTypes ?? [])] as unknown as (new () => object)[],

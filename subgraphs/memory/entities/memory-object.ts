@@ -111,20 +111,16 @@ export class MemoryObject {
   @Field(() => MemoryProcessing)
   processing!: MemoryProcessing;
 
+  // Not columns; what reads objects fills them in. No getters: type-graphql would make an instance for each to read it from.
+
   @Field(() => String, { description: '`sha256:` and the hex digest of the content.' })
-  get contentHash(): string {
-    return hashOf(this.contentDigest);
-  }
+  contentHash!: string;
 
   @Field(() => Vault)
-  get vault(): Vault {
-    return { id: this.vaultId };
-  }
+  vault!: Vault;
 
   @Field(() => Workspace)
-  get workspace(): Workspace {
-    return { id: this.workspaceId };
-  }
+  workspace!: Workspace;
 }
 
 /** A digest as the contract writes it. */

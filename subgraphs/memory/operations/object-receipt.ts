@@ -1,3 +1,4 @@
+import { hashOf } from '../entities/memory-object.ts';
 import type { MemoryMetadata, MemoryObject, MemoryProcessing, MemoryStatus } from '../entities/memory-object.ts';
 
 /** An object as a command leaves it: the values its GET shows, as plain data that can be replayed. */
@@ -19,7 +20,7 @@ export interface ObjectReceipt {
 export const receiptOfObject = (object: MemoryObject): ObjectReceipt => ({
   id: object.id,
   content: object.content,
-  contentHash: object.contentHash,
+  contentHash: hashOf(object.contentDigest),
   byteSize: object.byteSize,
   metadata: object.metadata,
   vaultId: object.vaultId,
