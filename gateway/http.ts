@@ -31,11 +31,13 @@ export function createHttp(config: Config, logger: Logger): FastifyInstance {
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-  http.addHook('onRequest', async (request, reply) => {
+  http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (config.trustProxy !== null && request.headers['x-forwarded-proto'] === 'http') {
-      return reply.redirect(`https://${request.host}${request.url}`, 301);
+      reply.redirect(`https://${request.host}${request.url}`, 301);
+      return;
     }
+    done();
   });
 
   http.setErrorHandler((error, request, reply) => {

@@ -7,9 +7,10 @@ const nothing = z.object({});
 
 /**
  * Work that is done at start and then again `seconds` after its last end, in one process at a time. It is a job that leaves
- * its successor behind, also when it fails; because it is exclusive there is never a second chain.
+ * its successor behind, also when it fails; because it is exclusive there is never a second chain. Work that answers `true`
+ * is not done yet: it goes on at once.
  */
-export function every<Ctx>(seconds: number, name: string, run: (ctx: Ctx) => Promise<void>): JobHandler<Ctx, Job<typeof nothing>> {
+export function every<Ctx>(seconds: number, name: string, run: (ctx: Ctx) => Promise<boolean | void>): JobHandler<Ctx, Job<typeof nothing>> {
   const job = defineJob({ name, input: nothing, exclusive: true, retryLimit: 2 ** 31 - 1 });
   return {
     job,
@@ -18,10 +19,11 @@ export function every<Ctx>(seconds: number, name: string, run: (ctx: Ctx) => Pro
     // Half a second is the least pg-boss allows.
     pollingSeconds: Math.min(2, Math.max(0.5, seconds / 4)),
     async run(ctx, _inputs, commit) {
+      let isUnfinished: boolean | void = false;
       try {
-        await run(ctx);
+        isUnfinished = await run(ctx);
       } finally {
-        await commit((em) => enqueue(em, job, [{}], { startAfter: seconds }));
+        await commit((em) => enqueue(em, job, [{}], { startAfter: isUnfinished ? 0 : seconds }));
       }
     },
   };

@@ -18,7 +18,7 @@ export interface JobHandler<Ctx, J extends Job = Job> {
   readonly batchSize: number;
   /** How many runs of it go on at once in this process; 1 unless given. */
   readonly concurrency?: number;
-  /** How often to look for jobs that nobody announced (retries, later starts); 2 s unless given. */
+  /** How often to look for jobs that nobody announced (retries, later starts); 5 s unless given. */
   readonly pollingSeconds?: number;
   /** A job to begin with at start, unless one is waiting or running already; for exclusive jobs. */
   readonly atStart?: z.input<J['input']>;
@@ -39,7 +39,7 @@ interface JobsOptions<Ctx> {
   readonly logger: Logger;
 }
 
-const POLLING_SECONDS = 2;
+const POLLING_SECONDS = 5;
 const STOP_TIMEOUT_MS = 30_000;
 
 /** Works on the jobs of all handlers until stopped; `stop` waits for what is in hand. */

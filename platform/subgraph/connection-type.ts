@@ -37,7 +37,8 @@ export function connectionType<Node extends object>(name: string, node: ClassTyp
     @Field(() => PageInfo)
     pageInfo!: Page<Node>['pageInfo'];
 
-    @Field(() => Int, { description: 'Best effort: may lag a second or two.' })
+    // Not simple: a promise, which compiled documents await only from resolvers.
+    @Field(() => Int, { simple: false, description: 'Best effort: may lag a second or two.' })
     approximateTotal!: Promise<number>;
   }
   return Connection;

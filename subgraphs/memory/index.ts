@@ -40,7 +40,7 @@ export const memory: Subgraph<MemoryPorts> = {
     indexKeywordsHandler as JobHandler<Context<MemoryPorts>>,
     ...(meiliUrl === null ? [] : [indexMeilisearchHandler as JobHandler<Context<MemoryPorts>>]),
     embedHandler as JobHandler<Context<MemoryPorts>>,
-    every(1, 'memory.index-vectors', indexVectors) as JobHandler<Context<MemoryPorts>>,
+    every(10, 'memory.index-vectors', indexVectors) as JobHandler<Context<MemoryPorts>>,
     every(memorySweepSeconds, 'memory.sweep', sweepMemories) as JobHandler<Context<MemoryPorts>>,
   ],
 };

@@ -15,13 +15,14 @@ const sliceMs = 5_000;
  * Moves the passages of large workspaces into the approximate index. No vector index is maintained while storing (that
  * costs 20 to 30 times the insert); until a passage is in, searches compare it exactly.
  */
-export async function indexVectors(ctx: Context<MemoryPorts>): Promise<void> {
+export async function indexVectors(ctx: Context<MemoryPorts>): Promise<boolean> {
   const until = performance.now() + sliceMs;
   const workspaceId = await findGrowingWorkspace(ctx.em, ctx.config.vectorExactMax);
-  if (workspaceId === null) return;
+  if (workspaceId === null) return false;
   const { dimensions } = ctx.ports.embedder;
   await createVectorIndex(ctx.em, dimensions);
   while (performance.now() < until) {
-    if ((await addToVectorIndex(ctx.em, workspaceId, dimensions, rowsAtOnce)) === 0) return;
+    if ((await addToVectorIndex(ctx.em, workspaceId, dimensions, rowsAtOnce)) === 0) break;
   }
+  return true;
 }
