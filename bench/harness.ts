@@ -17,6 +17,8 @@ export interface Server {
   readonly pid: number;
   readonly client: HttpClient;
   usage(): Usage;
+  /** What it has logged so far: warnings, or more with LOG_LEVEL. */
+  logged(): string;
   stop(): Promise<void>;
 }
 
@@ -105,6 +107,7 @@ async function start(program: string, ground: Ground, { env = {}, nodeArguments 
     pid: child.pid!,
     client: new HttpClient(pool, credentials.api_keys.read_write),
     usage: () => usageOf(child.pid!),
+    logged: () => logged,
     stop: async () => {
       await pool.close();
       const exited = once(child, 'exit');
@@ -117,7 +120,7 @@ async function start(program: string, ground: Ground, { env = {}, nodeArguments 
 }
 
 function printWarnings(logged: string): void {
-  const warnings = logged.split('\n').filter((line) => line !== '');
+  const warnings = logged.split('\n').filter((line) => /"level":[4-6]0/.test(line));
   if (warnings.length > 0) console.log(`  ${warnings.length} warnings, the first: ${warnings[0]!.slice(0, 500)}`);
 }
 

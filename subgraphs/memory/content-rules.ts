@@ -22,6 +22,16 @@ export const metadata = z.custom<Record<string, unknown>>(isPlainObject, 'must b
   for (const fault of metadataFaults(value)) check.addIssue({ code: 'custom', ...fault });
 });
 
+const unkeepableMessage = `must be plain JSON: well-formed Unicode without NUL, finite numbers, no __proto__, at most ${metadataDepthMax} levels`;
+
+/** A JSON Merge Patch for metadata; what it leads to is judged after the merge. */
+export const metadataPatch = z
+  .custom<Record<string, unknown> | null>((value) => value === null || isPlainObject(value), 'must be an object or null')
+  .superRefine((value, check) => {
+    const path = unkeepablePath(value, 0);
+    if (path !== null) check.addIssue({ code: 'custom', path, message: unkeepableMessage });
+  });
+
 export function metadataFaults(value: Readonly<Record<string, unknown>>): { path: string[]; message: string }[] {
   const faults = (['category', 'department', 'source'] as const)
     .filter((key) => value[key] !== undefined && typeof value[key] !== 'string')
@@ -29,7 +39,7 @@ export function metadataFaults(value: Readonly<Record<string, unknown>>): { path
   const { tags } = value;
   if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) faults.push({ path: ['tags'], message: 'must be an array of strings' });
   const unkeepable = unkeepablePath(value, 0);
-  if (unkeepable !== null) faults.push({ path: unkeepable, message: 'must be plain JSON: well-formed Unicode without NUL, finite numbers, no __proto__, at most 32 levels' });
+  if (unkeepable !== null) faults.push({ path: unkeepable, message: unkeepableMessage });
   else if (Buffer.byteLength(JSON.stringify(value)) > metadataBytesMax) faults.push({ path: [], message: `must be at most ${metadataBytesMax} bytes as JSON` });
   return faults;
 }

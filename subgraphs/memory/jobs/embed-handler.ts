@@ -10,9 +10,10 @@ import { embed } from './embed.ts';
 
 export const embedHandler: JobHandler<Context<MemoryPorts>, typeof embed> = {
   job: embed,
-  batchSize: 1,
+  // Two, because a worker that takes one at a time waits for the next poll after each (pg-boss goes on at once after full batches only).
+  batchSize: 2,
   // The embedder shares its threads among those who ask: a small object does not wait for the 1 MB before it.
-  concurrency: 4,
+  concurrency: 3,
   run: async (ctx, inputs, commit) => {
     const { embedder, entities } = ctx.ports;
     const processed: Processed[] = [];

@@ -1,6 +1,6 @@
 import type { Context } from '#platform/context.ts';
 import type { MemoryPorts } from '../ports/ports.ts';
-import { addToVectorIndex, createVectorIndex, findGrowingWorkspace } from '../queries/vector-index.ts';
+import { addToVectorIndex, countIndexed, createVectorIndex, findGrowingWorkspace } from '../queries/vector-index.ts';
 
 /**
  * An insert into HNSW costs about 4 ms on the embedded database, which answers nobody else meanwhile: so few rows at a time
@@ -22,7 +22,9 @@ export async function indexVectors(ctx: Context<MemoryPorts>): Promise<boolean> 
   const { dimensions } = ctx.ports.embedder;
   await createVectorIndex(ctx.em, dimensions);
   while (performance.now() < until) {
-    if ((await addToVectorIndex(ctx.em, workspaceId, dimensions, rowsAtOnce)) === 0) break;
+    if ((await addToVectorIndex(ctx.em, workspaceId, dimensions, rowsAtOnce)) > 0) continue;
+    ctx.logger.info({ workspaceId, passages: await countIndexed(ctx.em, workspaceId) }, 'the approximate index is complete');
+    return true;
   }
   return true;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '#platform/context.ts';
 import { DomainError, validationError } from '#platform/errors.ts';
 import { command } from '#platform/operation.ts';
-import { content, metadataFaults } from '../content-rules.ts';
+import { content, metadataFaults, metadataPatch } from '../content-rules.ts';
 import { digestOf, MemoryStatus } from '../entities/memory-object.ts';
 import { enqueueMeilisearch } from '../jobs/index-meilisearch.ts';
 import { mergePatch } from '../merge-patch.ts';
@@ -18,7 +18,7 @@ const input = z
   .strictObject({
     id: z.string(),
     content: content.optional(),
-    metadata: z.custom<Record<string, unknown> | null>((value) => typeof value === 'object' && !Array.isArray(value), 'must be an object or null').optional(),
+    metadata: metadataPatch.optional(),
   })
   .refine((patch) => patch.content !== undefined || patch.metadata !== undefined, 'must change content or metadata');
 

@@ -35,6 +35,11 @@ export async function addToVectorIndex(em: EntityManager, workspaceId: string, d
   return added.length;
 }
 
+export async function countIndexed(em: EntityManager, workspaceId: string): Promise<number> {
+  const [row] = await query<{ count: number }>(em, 'select count(*) as count from memory.passage where workspace_id = $1 and approximate', [workspaceId]);
+  return row!.count;
+}
+
 /** The nearest in the approximate index; see `nearestPassages`, whose parameters these are. */
 export const approximateScan = (dimensions: number, source: string): string => `
   select passage.seq, start_offset as "start", end_offset as "end", -(embedding::vector(${dimensions}) <#> $1::vector(${dimensions})) as similarity
