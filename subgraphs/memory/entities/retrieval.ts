@@ -41,7 +41,7 @@ export class Retrieval {
   @Field(() => [RetrievalResult])
   results!: RetrievalResult[];
 
-  @Field(() => Int, { description: 'Results of all pages; the same on every page, at most 1,000.' })
+  @Field(() => Int, { description: 'Results of all pages; the same on every page. A ranking is at most 1,000 deep; by meaning, in workspaces of more than 20,000 passages, 400.' })
   total!: number;
 
   @Field(() => Boolean)
