@@ -7,29 +7,26 @@ export interface Ranked {
   readonly end: number;
 }
 
-/** Damping of reciprocal rank fusion, as published (Cormack, Clarke, Büttcher 2009). */
-const rrfConstant = 60;
-
 export interface WordHit {
   readonly seq: number;
+  /** Share of the best score that BM25 could give for the query. */
+  readonly score: number;
   readonly exact: boolean;
 }
 
 /**
- * Reciprocal rank fusion: the sum over both rankings of 1 / (60 + rank), scaled so that first in both is 1.
- * Objects that hold a rare identifier of the query letter for letter come before all others, whatever meaning says.
- * Measured against min-max: docs/decisions/0004-fusion.md.
+ * The mean of both scores, the share of BM25's best and the cosine; who is missing from a ranking has 0 there. So the result
+ * is comparable between queries, like its parts. Objects that hold a rare identifier of the query letter for letter come
+ * before all others, whatever meaning says. Measured against RRF and min-max: docs/decisions/0004-fusion.md.
  */
 export function fuse(words: readonly WordHit[], meanings: readonly Ranked[]): Ranked[] {
-  const fused = new Map<number, { score: number; start: number; end: number; exact: boolean }>();
-  const first = 2 / (rrfConstant + 1);
-  words.forEach(({ seq, exact }, rank) => fused.set(seq, { score: 1 / (rrfConstant + rank + 1) / first, start: 0, end: 0, exact }));
-  meanings.forEach(({ seq, start, end }, rank) => {
+  const fused = new Map(words.map(({ seq, score, exact }) => [seq, { seq, score: score / 2, start: 0, end: 0, exact }]));
+  for (const { seq, score, start, end } of meanings) {
     const known = fused.get(seq);
-    fused.set(seq, { score: (known?.score ?? 0) + 1 / (rrfConstant + rank + 1) / first, start, end, exact: known?.exact ?? false });
-  });
+    fused.set(seq, { seq, score: (known?.score ?? 0) + score / 2, start, end, exact: known?.exact ?? false });
+  }
   const anyExact = words.some(({ exact }) => exact);
-  return [...fused]
-    .map(([seq, { score, start, end, exact }]) => ({ seq, start, end, score: anyExact ? (score + (exact ? 1 : 0)) / 2 : score }))
-    .sort((a, b) => b.score - a.score || a.seq - b.seq);
+  return [...fused.values()]
+    .map(({ exact, score, ...rest }) => ({ ...rest, score: anyExact ? (score + (exact ? 1 : 0)) / 2 : score }))
+    .sort((a, b) => b.score - a.score || b.seq - a.seq);
 }

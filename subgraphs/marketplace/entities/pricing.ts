@@ -27,7 +27,8 @@ export class Pricing {
   @Field(() => BillingInterval, { nullable: true, description: 'Null when free.' })
   interval!: BillingInterval | null;
 
-  @Field(() => Int, { name: 'trialDays' })
+  // Not simple: its names differ, and graphql-js by itself reads a field by its own name.
+  @Field(() => Int, { name: 'trialDays', simple: false })
   trial_days!: number;
 
   @Field(() => Boolean, { description: 'Whether a subscription can be paused.' })

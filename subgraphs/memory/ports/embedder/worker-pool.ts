@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 
@@ -77,7 +78,11 @@ export async function answerTasks<Input, Output>(prepare: () => Promise<(input: 
   if (parentPort === null) return;
   const { priority } = workerData as { priority: WorkerPoolOptions['priority'] };
   // On Linux a priority belongs to a thread; elsewhere this would slow down the whole process.
-  if (priority === 'background' && process.platform === 'linux') setPriority(0, 19);
+  if (priority === 'background' && process.platform === 'linux') {
+    // Node's shared thread pool starts at its first use and inherits the priority of who uses it: not of this thread.
+    await stat('.');
+    setPriority(0, 19);
+  }
   const port = parentPort;
   const answer = await prepare();
   port.on('message', async (input: Input) => port.postMessage(await answer(input)));
