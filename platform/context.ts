@@ -25,6 +25,11 @@ export interface Platform {
 export interface Context<Ports = unknown> extends Platform, RequestContext {
   /** A fork of the ORM's entity manager; inside a command it carries the transaction. */
   readonly em: EntityManager;
+  /**
+   * For hand-written reads outside a transaction. Every request has the same one: a statement leaves nothing in it, and forking
+   * an entity manager costs 8 µs.
+   */
+  readonly reader: EntityManager;
   readonly ports: Ports;
 }
 

@@ -48,9 +48,9 @@ export async function loadSupergraph(sources: Readonly<Record<string, GraphQLDat
       if (error) throw error;
       return { document, queryHash: hashOf(document), fetch: planner.singleFetch(document, sources) };
     },
-    run: async ({ document, queryHash, fetch }, variables, request) => {
-      if (fetch !== null) return (await fetch(variables as Record<string, unknown>, request)) as ExecutionResult<never>;
-      return (await gateway.executor({
+    run: ({ document, queryHash, fetch }, variables, request) => {
+      if (fetch !== null) return fetch(variables as Record<string, unknown>, request) as Promise<ExecutionResult<never>>;
+      return gateway.executor({
         request: { variables: variables as Record<string, unknown> },
         document,
         queryHash,
@@ -61,7 +61,7 @@ export async function loadSupergraph(sources: Readonly<Record<string, GraphQLDat
         cache: unused,
         operationName: null,
         overallCachePolicy: unused,
-      } as never)) as ExecutionResult<never>;
+      } as never) as Promise<ExecutionResult<never>>;
     },
     stop: () => gateway.stop(),
   };

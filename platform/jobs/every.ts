@@ -16,8 +16,8 @@ export function every<Ctx>(seconds: number, name: string, run: (ctx: Ctx) => Pro
     job,
     batchSize: 1,
     atStart: {},
-    // Half a second is the least pg-boss allows.
-    pollingSeconds: Math.min(2, Math.max(0.5, seconds / 4)),
+    // It may begin a quarter of its period late. Half a second is the least pg-boss allows.
+    pollingSeconds: Math.min(15, Math.max(0.5, seconds / 4)),
     async run(ctx, _inputs, commit) {
       let isUnfinished: boolean | void = false;
       try {

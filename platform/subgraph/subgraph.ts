@@ -72,6 +72,7 @@ class SliceContext implements Context<Closable> {
   readonly config; readonly clock; readonly logger; readonly secrets; readonly groupCommit; readonly exportAreas;
   readonly principal; readonly requestId; readonly idempotency; readonly answer;
   readonly ports: Closable;
+  readonly reader: EntityManager;
   readonly #database: Database;
   #em: EntityManager | undefined;
 
@@ -87,6 +88,7 @@ class SliceContext implements Context<Closable> {
     this.idempotency = request.idempotency;
     this.answer = request.answer;
     this.ports = ports;
+    this.reader = database.orm.em;
     this.#database = database;
   }
 
