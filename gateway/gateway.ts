@@ -2,6 +2,7 @@ import type { GraphQLDataSource } from '@apollo/gateway';
 import type { Logger } from 'pino';
 import { Pool } from 'undici';
 import type { Clock } from '#platform/clock.ts';
+import { closeHttp } from '#platform/close-http.ts';
 import { ConfigError } from '#platform/config.ts';
 import type { Config } from '#platform/config.ts';
 import { openProcess } from '#platform/process.ts';
@@ -75,7 +76,7 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   stopping.push(() => worker.stop());
   // Last in, first out: nobody new comes in, what is in hand ends, then its ground is taken away.
   await http.listen({ host: config.host, port: config.port });
-  stopping.push(() => http.close());
+  stopping.push(() => closeHttp(http));
   const { port } = http.server.address() as { port: number };
   const url = `${config.tlsCert === null ? 'http' : 'https'}://${config.host}:${port}`;
   if (config.httpRedirectPort !== null) {

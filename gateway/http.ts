@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import Fastify, { LogController } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -40,7 +42,8 @@ export function createHttp(config: Config, logger: Logger): FastifyInstance {
     done();
   });
 
-  http.setErrorHandler((error, request, reply) => {
+  http.setErrorHandler(async (error, request, reply) => {
+    if ((error as { code?: string }).code === 'FST_ERR_CTP_BODY_TOO_LARGE') await drain(request.raw);
     const refusal = refusalOfHttp(error, request);
     if (refusal.status >= 500) request.log.error({ err: refusal.cause ?? refusal, requestId: request.id, url: request.url }, 'a request failed');
     const { status, headers, body } = errorAnswer(refusal, request.id);
@@ -66,6 +69,12 @@ const requestIdOf = (given: string | string[] | undefined): string =>
 function trustedProxies({ trustProxy }: Config): boolean | string[] {
   if (trustProxy === null || trustProxy === 'false') return false;
   return trustProxy === 'true' ? true : trustProxy.split(',').map((address) => address.trim());
+}
+
+/** A client still writing when the connection closes sees a broken pipe, not the answer: so its body is read to the end, for a while. */
+async function drain(body: Readable): Promise<void> {
+  body.resume();
+  await finished(body, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
 }
 
 /** What Fastify itself refuses, in our words. */

@@ -47,8 +47,9 @@ export class RemoteSource implements GraphQLDataSource {
     if (statusCode !== 200) throw this.#unavailable(new Error(`status ${statusCode}`));
   }
 
+  /** Called when no request is in hand any more. */
   close(): Promise<void> {
-    return this.#pool.close();
+    return this.#pool.destroy();
   }
 
   #unavailable(cause: unknown): DomainError {

@@ -3,6 +3,7 @@ import { execute, parse, validate } from 'graphql';
 import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { closeHttp } from '../close-http.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config.ts';
 import type { Process } from '../process.ts';
@@ -49,5 +50,5 @@ export async function serveSubgraph(open: OpenSubgraph, process: Process, config
   });
   await http.listen({ host: config.host, port: config.port });
   logger.info({ subgraph: open.subgraph.name, port: config.port }, 'listening for the gateway');
-  return { stop: () => http.close() };
+  return { stop: () => closeHttp(http) };
 }
