@@ -39,8 +39,10 @@ for (const objects of sizes) {
 report.finish();
 
 /** How many passages the index held each time the product logged that it is complete: at least one for each object. */
-const indexedPassages = (logged: string): number[] =>
-  logged.split('\n').slice(0, -1).filter((line) => line.includes(indexComplete)).map((line) => (JSON.parse(line) as { passages: number }).passages);
+function indexedPassages(logged: string): number[] {
+  const lines = logged.split('\n').slice(0, -1).filter((line) => line.includes(indexComplete));
+  return lines.map((line) => (JSON.parse(line) as { passages: number }).passages);
+}
 
 /** Stores and waits; a kept folder that is ready already is left as it is. */
 async function prepare(ground: Ground, objects: number): Promise<void> {
