@@ -64,7 +64,7 @@ export const validationError = (details: readonly Fault[]): DomainError =>
   new DomainError('validation_error', details.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; '), { details });
 
 /** zod's issues as faults; an unknown key is named at its own path. */
-export function faultsOf(error: z.ZodError): Fault[] {
+function faultsOf(error: z.ZodError): Fault[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.reduce<string>((joined, step) => (typeof step === 'number' ? `${joined}[${step}]` : joined ? `${joined}.${String(step)}` : String(step)), '');
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message.endsWith('received undefined') ? 'is required' : issue.message }];

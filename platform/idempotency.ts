@@ -72,7 +72,7 @@ export async function keepReceipts(em: EntityManager, kept: readonly { claim: Cl
 export const inProgress = (): DomainError =>
   new DomainError('idempotency_in_progress', 'A request with this Idempotency-Key is still running; repeat it shortly.', { retry_after_seconds: 1 });
 
-export const reused = (): DomainError =>
+const reused = (): DomainError =>
   new DomainError('idempotency_key_reused', 'This Idempotency-Key was used for another request; use a new key for a new request.');
 
 function receiptOf(result: unknown, requestId: string): Receipt | null {

@@ -29,9 +29,6 @@ export interface JobHandler<Ctx, J extends Job = Job> {
   run(ctx: Ctx, inputs: z.output<J['input']>[], commit: Commit): Promise<void>;
 }
 
-/** Periodic work, as `every` makes it; it is started like any handler. */
-export type Schedule<Ctx> = JobHandler<Ctx>;
-
 interface JobsOptions<Ctx> {
   readonly database: Database;
   readonly handlers: readonly JobHandler<Ctx>[];
