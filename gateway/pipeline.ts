@@ -25,6 +25,7 @@ export function createPipeline(authenticator: Authenticator) {
         principal: await authenticate(authenticator, request, entrance),
         requestId: request.id,
         idempotency: idempotencyKeyOf(request),
+        client: { address: request.ip, userAgent: request.headers['user-agent']?.slice(0, 300) ?? null },
         answer: { replayed: false },
       };
     },

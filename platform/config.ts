@@ -7,6 +7,14 @@ const text = z.string().min(1).nullable().default(null);
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin).nullable().default(null);
 const count = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
 
+/** `5,300,1800` → [5, 300, 1800] */
+const schedule = (byDefault: string) =>
+  z
+    .string()
+    .default(byDefault)
+    .transform((list) => list.split(',').map(Number))
+    .pipe(z.array(z.number().positive()).min(1));
+
 /** `memory=http://…/graphql,marketplace=…` → { memory: 'http://…' } */
 const addresses = z
   .string()
@@ -44,6 +52,34 @@ const settings = {
   IDEMPOTENCY_TTL_SECONDS: seconds(86_400).describe('How long an Idempotency-Key is remembered.'),
   EXPORT_TTL_SECONDS: seconds(3600).describe('How long the address of a finished export is valid.'),
   EVENT_RETENTION_SECONDS: seconds(2_592_000).describe('How long events are kept for replay.'),
+  SESSION_TTL_SECONDS: seconds(43_200).describe('How long a session lives after its last use.'),
+  STEP_UP_TTL_SECONDS: seconds(1800).describe('How long a code from the authenticator counts.'),
+  TOTP_FAILURES_MAX: count(5).describe('So many wrong codes within TOTP_LOCK_SECONDS lock the step-up.'),
+  TOTP_LOCK_SECONDS: seconds(900).describe('How long wrong codes are counted, and how long a lock holds.'),
+  SIGN_IN_FAILURES_MAX: count(10).describe('So many wrong passwords for an account within SIGN_IN_LOCK_SECONDS; an address gets five times as many.'),
+  SIGN_IN_LOCK_SECONDS: seconds(900).describe('How long wrong passwords are counted, and how long a lock holds.'),
+  OAUTH_ACCESS_TTL_SECONDS: seconds(900).describe('How long an OAuth access token lives.'),
+  OAUTH_REFRESH_TTL_SECONDS: seconds(2_592_000).describe('How long an unused OAuth refresh token lives.'),
+
+  RATE_LIMIT_PROFILE: z.enum(['guide', 'overview', 'off']).default('guide').describe('Which table of rate limits holds; "off" for none.'),
+  RATE_LIMIT_FILE: text.describe('JSON file with figures that replace those of the profile.'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).nullable().default(null).describe('Redis that several gateways count rate limits in; without it each counts for itself.'),
+  QUOTA_REQUESTS_PER_MONTH: z.coerce.number().int().min(1).nullable().default(null).describe('Requests of an organization in a calendar month (UTC).'),
+  QUOTA_STORED_BYTES: z.coerce.number().int().min(1).nullable().default(null).describe('Bytes of memory content that an organization may hold.'),
+  QUOTA_COMPUTE_SECONDS: z.coerce.number().min(1).nullable().default(null).describe('Seconds of background processing of an organization in a calendar month (UTC).'),
+
+  WEBHOOK_RETRY_SECONDS: schedule('5,300,1800,7200,18000,36000').describe('Pauses before the retries of a delivery, comma-separated.'),
+  WEBHOOK_TIMEOUT_SECONDS: seconds(15).describe('How long a receiver may take to answer.'),
+  WEBHOOK_DELIVERIES_PER_SECOND: count(100).describe('Deliveries to one webhook in a second at most.'),
+  WEBHOOK_DISABLE_SECONDS: seconds(432_000).describe('A webhook that failed without a success for so long is disabled.'),
+  WEBHOOK_ROTATION_SECONDS: seconds(86_400).describe('How long the old secret signs beside the new one.'),
+  WEBHOOK_ALLOW_PRIVATE: flag.nullable().default(null).describe('Allow webhooks to private and loopback addresses; by default only while listening on loopback.'),
+
+  GRAPHQL_COST_MAX: count(5000).describe('Cost of a GraphQL operation at most.'),
+  PERSISTED_ONLY: flag.default(false).describe('Serve the registered GraphQL documents only.'),
+  LIVE_CONNECTIONS_PER_ADDRESS: count(5000).describe('WebSocket connections of one client address.'),
+  LIVE_SUBSCRIPTIONS_PER_CONNECTION: count(100).describe('Live subscriptions on one WebSocket connection.'),
+
   MEMORY_SWEEP_SECONDS: seconds(5).describe('How often expired objects are archived and purged.'),
   VAULT_RETENTION_SECONDS: seconds(2_592_000).describe('How long deleted objects are kept before they are removed for good.'),
 

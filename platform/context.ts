@@ -39,10 +39,21 @@ export interface Answer {
   replayed: boolean;
 }
 
+/** Where a request came from. */
+export interface Client {
+  readonly address: string;
+  readonly userAgent: string | null;
+}
+
 /** The part of a context that comes from the caller. The gateway makes it once per request, whichever entrance was used. */
 export interface RequestContext {
   readonly principal: Principal | null;
   readonly requestId: string;
   readonly idempotency: IdempotencyKey | null;
+  /** Null when nobody asks from outside: a job. */
+  readonly client: Client | null;
   readonly answer: Answer;
 }
+
+/** A job asks as nobody: what it may do was decided when it was enqueued. */
+export const internalRequest = (requestId: string): RequestContext => ({ principal: null, requestId, idempotency: null, client: null, answer: { replayed: false } });

@@ -11,8 +11,11 @@ export const errorStatus = {
   cursor_expired: 400,
   payload_too_large: 400,
   unauthenticated: 401,
+  totp_invalid: 401,
   permission_denied: 403,
   totp_required: 403,
+  totp_locked: 403,
+  quota_exceeded: 403,
   not_found: 404,
   duplicate_content: 409,
   idempotency_key_reused: 409,
@@ -83,10 +86,13 @@ export function refusalOf(error: z.ZodError): DomainError {
 /** Identical for what does not exist and for what the caller may not know of. */
 export const notFound = (what: string, id: string): DomainError => new DomainError('not_found', `No ${what} has the id '${id.slice(0, 100)}'.`);
 
+/** A repeat after signing in, or with another code, is a new try. */
+const signInCodes: ReadonlySet<ErrorCode> = new Set(['permission_denied', 'totp_required', 'totp_locked']);
+
 /** Errors decided by the operation itself: kept with an idempotency key and replayed (decisions 6). */
 export function isKept(error: unknown): error is DomainError {
   if (!(error instanceof DomainError)) return false;
   if (error.status === 404) return true;
   if (error.status === 409) return error.code !== 'idempotency_in_progress' && error.code !== 'idempotency_key_reused';
-  return error.status === 403 && error.code !== 'permission_denied';
+  return error.status === 403 && !signInCodes.has(error.code);
 }

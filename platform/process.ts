@@ -2,6 +2,7 @@ import type { EntityClass } from '@mikro-orm/core';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { internalRequest } from './context.ts';
 import type { Context, Platform } from './context.ts';
 import { openDatabase } from './database/database.ts';
 import type { Database } from './database/database.ts';
@@ -67,9 +68,7 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
 const handlersOf = ({ name, jobs, exports }: Subgraph, config: Config): JobHandler<Context<never>>[] =>
   [...jobs(config), ...(exports ? [exportHandler(name, exports)] : [])] as JobHandler<Context<never>>[];
 
-/** A job asks as nobody: what it may do was decided when it was enqueued. */
 const bound = (handler: JobHandler<Context<never>>, open: OpenSubgraph): JobHandler<undefined> => ({
   ...handler,
-  run: (_, inputs, commit) =>
-    handler.run(open.contextOf({ principal: null, requestId: `job ${handler.job.name}`, idempotency: null, answer: { replayed: false } }) as Context<never>, inputs, commit),
+  run: (_, inputs, commit) => handler.run(open.contextOf(internalRequest(`job ${handler.job.name}`)) as Context<never>, inputs, commit),
 });

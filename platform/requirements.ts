@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 import { DomainError } from './errors.ts';
 import type { Principal } from './principal.ts';
-import { includes, isArchitect, workspacesWith } from './principal.ts';
-import type { Level } from './principal.ts';
+import { includes, isArchitect, isGranted, workspacesWith } from './principal.ts';
+import type { Level, Scope } from './principal.ts';
 
 /**
  * The words an operation can require. Permission belongs to the operation: REST, GraphQL, sockets and jobs all pass it.
@@ -13,18 +13,27 @@ export const requirements = {
   authenticated: () => null,
   vaultRead: (principal: Principal) => lacks(principal, 'read'),
   vaultWrite: (principal: Principal) => lacks(principal, 'write'),
-  /** An admin key, a workspace Admin or Owner, or an Architect. */
-  vaultAdmin: (principal: Principal) => (isArchitect(principal) ? null : lacks(principal, 'admin')),
+  /** An admin key, a workspace Admin or Owner, or an Architect. Keys and webhooks outlive an OAuth token, so no scope reaches them. */
+  vaultAdmin: (principal: Principal) => unscoped(principal) ?? (isArchitect(principal) ? null : lacks(principal, 'admin')),
   /** An Architect or an admin key. */
   fullExport: (principal: Principal) =>
-    isArchitect(principal) || (principal.kind === 'api_key' && workspacesWith(principal, 'admin').length > 0)
+    unscoped(principal) ??
+    (isArchitect(principal) || (principal.kind === 'api_key' && workspacesWith(principal, 'admin').length > 0)
       ? null
-      : denied('A full export needs the role Architect or Sovereign in the organization, or an admin key.'),
-  /** An Architect or a Sovereign. */
-  architect: (principal: Principal) => (isArchitect(principal) ? null : denied('This needs the role Architect or Sovereign in the organization.')),
+      : denied('A full export needs the role Architect or Sovereign in the organization, or an admin key.')),
+  /** The session of an Architect or a Sovereign. */
+  architect: (principal: Principal) => unscoped(principal) ?? lacksRole(principal),
+  /** A user's own session: what concerns signing in is never delegated. */
+  session: (principal: Principal) => (principal.kind === 'session' ? null : denied('This needs a session token: sign in with POST /auth/sessions.')),
+  /** An Architect or a Sovereign, for the installs of the organization. */
+  marketplaceManager: (principal: Principal) => lacksScope(principal, 'marketplace.manage') ?? lacksRole(principal),
+  /** Any user, for their own learning. */
+  learner: (principal: Principal) =>
+    principal.userId === null || principal.kind === 'publisher' ? denied('Learning belongs to a person: this needs a signed-in user.') : lacksScope(principal, 'learn'),
   /** A signed-in Architect, Sovereign, workspace Admin or Owner who gave a fresh code (decisions 3). */
   growthAdmin: (principal: Principal, clock: Clock) => {
-    if (principal.kind !== 'user') return denied('Growth tracks need a signed-in user; an API key does not reach them.');
+    if (principal.kind !== 'session' && principal.kind !== 'oauth') return denied('Growth tracks need a signed-in user; an API key does not reach them.');
+    if (!isGranted(principal, 'growth')) return lacksScope(principal, 'growth');
     if (!isArchitect(principal) && workspacesWith(principal, 'admin').length === 0) {
       return denied('Growth tracks need the role Architect or Sovereign in the organization, or Owner or Admin in a workspace.');
     }
@@ -36,6 +45,14 @@ export const requirements = {
 export type Requirement = keyof typeof requirements;
 
 const denied = (message: string): DomainError => new DomainError('permission_denied', message);
+
+const lacksRole = (principal: Principal): DomainError | null =>
+  isArchitect(principal) ? null : denied('This needs the role Architect or Sovereign in the organization.');
+
+const lacksScope = (principal: Principal, scope: Scope): DomainError | null =>
+  isGranted(principal, scope) ? null : denied(`The token was not granted the scope ${scope}.`);
+
+const unscoped = (principal: Principal): DomainError | null => (principal.scopes === null ? null : denied('An OAuth token does not reach this, whatever its scopes.'));
 
 function lacks(principal: Principal, level: Level): DomainError | null {
   return workspacesWith(principal, level).length > 0 ? null : denied(`This needs ${level} permission; the credential has less.`);

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { systemClock } from '#platform/clock.ts';
 import { ConfigError, readConfig } from '#platform/config.ts';
 import type { Config } from '#platform/config.ts';
+import { internalRequest } from '#platform/context.ts';
 import type { Context } from '#platform/context.ts';
 import { openProcess } from '#platform/process.ts';
 import { memory } from '../subgraphs/memory/index.ts';
@@ -31,7 +32,7 @@ async function reindex(): Promise<void> {
   const opened = await openProcess({ config, logger, clock: systemClock, subgraphs });
   const open = await opened.open(memory as never);
   try {
-    const ctx = open.contextOf({ principal: null, requestId: 'reindex', idempotency: null, answer: { replayed: false } }) as Context<MemoryPorts>;
+    const ctx = open.contextOf(internalRequest('reindex')) as Context<MemoryPorts>;
     for (const step of chosen) {
       const { what, run } = steps[step];
       const startedAt = performance.now();

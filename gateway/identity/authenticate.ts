@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#platform/clock.ts';
 import type { Database } from '#platform/database/database.ts';
 import { DomainError } from '#platform/errors.ts';
-import type { Level, Principal } from '#platform/principal.ts';
-import { digestOf, isApiKeyToken } from './api-key-token.ts';
+import type { Principal } from '#platform/principal.ts';
+import { apiKeyStrategy } from './credentials/api-key.ts';
+import type { CredentialStrategy, Known } from './credentials/strategy.ts';
 
 /** Turns the Authorization header into a principal, or refuses. Null when the request carries no credential. */
 export interface Authenticator {
@@ -12,42 +13,30 @@ export interface Authenticator {
   forget(): void;
 }
 
-const levelOf: Record<string, Level> = { 'read-only': 'read', 'read-write': 'write', admin: 'admin' };
-
 export function createAuthenticator(database: Database, clock: Clock): Authenticator {
-  // A key is looked up once and kept for as long as nothing changes; the short life bounds what a lost notification costs.
-  const keys = new LRUCache<string, { principal: Principal; expiresAt: Date | null }>({ max: 10_000, ttl: 5_000 });
+  const strategies: readonly CredentialStrategy[] = [apiKeyStrategy(database)];
+  // A credential is looked up once and kept for as long as nothing changes; the short life bounds what a lost notification costs.
+  const cache = new LRUCache<string, Known>({ max: 10_000, ttl: 5_000 });
 
-  const lookUp = async (token: string) => {
-    const [row] = await database.execute<ApiKeyRow>(apiKeyWithReach, [digestOf(token)]);
-    if (!row) return undefined;
-    const level = levelOf[row.level]!;
-    const reach = level === 'admin' ? row.vault_workspaces : [row.workspace_id];
-    const principal: Principal = {
-      kind: 'api_key',
-      credentialId: row.id,
-      userId: null,
-      organizationId: row.organization_id,
-      organizationRole: null,
-      vaultId: row.vault_id,
-      workspaceId: row.workspace_id,
-      access: Object.fromEntries(reach.map((id) => [id, level])),
-      steppedUpUntilMs: null,
-    };
-    const known = { principal, expiresAt: row.expires_at };
-    keys.set(token, known);
+  const find = async (token: string): Promise<Known | undefined> => {
+    const strategy = strategies.find((one) => one.matches(token));
+    if (!strategy?.isCached) return strategy?.lookUp(token);
+    const cached = cache.get(token);
+    if (cached !== undefined) return cached;
+    const known = await strategy.lookUp(token);
+    if (known !== undefined) cache.set(token, known);
     return known;
   };
 
   return {
-    forget: () => keys.clear(),
+    forget: () => cache.clear(),
     authenticate: async ({ authorization, 'x-api-key': legacy }) => {
       if (authorization === undefined) {
         if (legacy === undefined) return null;
         throw new DomainError('unauthenticated', 'X-API-Key is no longer supported: send the key as Authorization: Bearer <key>.');
       }
       const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-      const known = token !== undefined && isApiKeyToken(token) ? (keys.get(token) ?? (await lookUp(token))) : undefined;
+      const known = token === undefined ? undefined : await find(token);
       if (known === undefined || (known.expiresAt !== null && known.expiresAt <= clock.now())) {
         throw new DomainError('unauthenticated', 'The credential is unknown, expired or revoked. Send Authorization: Bearer <key>.');
       }
@@ -55,19 +44,3 @@ export function createAuthenticator(database: Database, clock: Clock): Authentic
     },
   };
 }
-
-interface ApiKeyRow {
-  readonly id: string;
-  readonly organization_id: string;
-  readonly vault_id: string;
-  readonly workspace_id: string;
-  readonly level: string;
-  readonly expires_at: Date | null;
-  readonly vault_workspaces: string[];
-}
-
-const apiKeyWithReach = `
-  select id, organization_id, vault_id, workspace_id, level, expires_at,
-         array(select workspace.id from identity.workspace where workspace.vault_id = api_key.vault_id) as vault_workspaces
-    from identity.api_key
-   where digest = $1 and revoked_at is null`;

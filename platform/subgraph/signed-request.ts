@@ -5,12 +5,12 @@ import type { RequestContext } from '../context.ts';
 /** Long enough for a request on its way, too short to be worth stealing. */
 const lifetimeMs = 30_000;
 
-type Claims = Pick<RequestContext, 'principal' | 'requestId' | 'idempotency'> & { readonly expiresAtMs: number };
+type Claims = Pick<RequestContext, 'principal' | 'requestId' | 'idempotency' | 'client'> & { readonly expiresAtMs: number };
 
 /** The gateway's word for who is asking: claims, dot, HMAC-SHA-256 under INTERNAL_SECRET. */
 export function signRequest(request: RequestContext, secret: string, clock: Clock): string {
-  const { principal, requestId, idempotency } = request;
-  const claims: Claims = { principal, requestId, idempotency, expiresAtMs: clock.now().getTime() + lifetimeMs };
+  const { principal, requestId, idempotency, client } = request;
+  const claims: Claims = { principal, requestId, idempotency, client, expiresAtMs: clock.now().getTime() + lifetimeMs };
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return `${payload}.${hmac(payload, secret).toString('base64url')}`;
 }

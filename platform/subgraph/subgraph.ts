@@ -70,7 +70,7 @@ export async function openSubgraph(subgraph: Subgraph, options: PortsOptions): P
 /** Plain fields, but the entity manager is forked only when somebody asks for it. */
 class SliceContext implements Context<Closable> {
   readonly config; readonly clock; readonly logger; readonly secrets; readonly groupCommit; readonly exportAreas;
-  readonly principal; readonly requestId; readonly idempotency; readonly answer;
+  readonly principal; readonly requestId; readonly idempotency; readonly client; readonly answer;
   readonly ports: Closable;
   readonly reader: EntityManager;
   readonly #database: Database;
@@ -86,6 +86,7 @@ class SliceContext implements Context<Closable> {
     this.principal = request.principal;
     this.requestId = request.requestId;
     this.idempotency = request.idempotency;
+    this.client = request.client;
     this.answer = request.answer;
     this.ports = ports;
     this.reader = database.orm.em;

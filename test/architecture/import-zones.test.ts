@@ -20,7 +20,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   resolvers: ['resolvers', 'operations', 'entities', 'own', 'ports as types', 'queries as types'],
   jobs: ['jobs', 'operations', 'entities', 'queries', 'own', 'ports as types'],
   migrations: [],
-  own: ['own', 'entities', 'queries'],
+  credentials: ['credentials', 'own'],
+  own: ['own', 'entities', 'queries', 'credentials'],
   index: ['entities', 'resolvers', 'operations', 'jobs', 'migrations', 'ports', 'own'],
 };
 

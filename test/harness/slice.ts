@@ -7,6 +7,7 @@ import type { Database } from '#platform/database/database.ts';
 import { migrate } from '#platform/database/migrator.ts';
 import { GroupCommit } from '#platform/group-commit.ts';
 import { platformMigration } from '#platform/migrations/0001-platform.ts';
+import { internalRequest } from '#platform/context.ts';
 import type { Principal } from '#platform/principal.ts';
 import { loadSecrets } from '#platform/secrets.ts';
 import { maskFaults } from '#platform/subgraph/mask-faults.ts';
@@ -20,14 +21,18 @@ const clock: Clock = { now: () => now };
 
 /** Members that a test varies; the rest is an ordinary learner of `org_a`. */
 export const userOf = (varied: Partial<Principal> = {}): Principal => ({
-  kind: 'user',
+  kind: 'session',
   credentialId: 'ses_a',
   userId: 'usr_a',
+  publisherId: null,
   organizationId: 'org_a',
+  plan: 'business',
   organizationRole: null,
   vaultId: 'vlt_a',
   workspaceId: 'wsp_a',
   access: { wsp_a: 'read' },
+  scopes: null,
+  isServiceAccount: false,
   steppedUpUntilMs: null,
   ...varied,
 });
@@ -65,7 +70,7 @@ export async function openSlice(subgraph: Subgraph): Promise<Slice> {
   return {
     database,
     ask: async <Data>(principal: Principal | null, document: string, variables: Record<string, unknown> = {}) => {
-      const contextValue = open.contextOf({ principal, requestId: 'test', idempotency: null, answer: { replayed: false } });
+      const contextValue = open.contextOf({ ...internalRequest('test'), principal });
       const result = maskFaults(await execute({ schema, document: parse(document), variableValues: variables, contextValue }), contextValue);
       const errors = result.errors ?? [];
       return { data: (result.data ?? null) as Data | null, codes: errors.map(({ extensions }) => String(extensions['code'])), messages: errors.map(({ message }) => message) };

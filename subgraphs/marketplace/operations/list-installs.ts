@@ -9,7 +9,7 @@ import { Install } from '../entities/install.ts';
 /** The extensions of the caller's organization. */
 export const listInstalls = query({
   name: 'listInstalls',
-  requires: 'architect',
+  requires: 'marketplaceManager',
   input: z.strictObject(pageInput),
   run: (ctx: Context, input): Promise<Page<Install>> => {
     const source = entitySource(ctx.em, Install, { organizationId: ctx.principal!.organizationId });
