@@ -1,9 +1,10 @@
 // Prints what documents repeat of the code: the settings into README.md and .env.example, the operations into
-// docs/operations.md. --check compares with what is committed.
+// docs/operations.md and docs/access-matrix.md. --check compares with what is committed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { settingRows } from '#platform/config.ts';
 import { identity } from '../gateway/identity/index.ts';
 import { subgraphs } from '../subgraphs/register.ts';
+import { accessMatrix } from './access-matrix.ts';
 
 const root = new URL(import.meta.url.includes('/dist/') ? '../../' : '../', import.meta.url);
 
@@ -52,7 +53,7 @@ function operations(): string {
 }
 
 const stale: string[] = [];
-for (const [path, content] of Object.entries({ 'README.md': readme(), '.env.example': envExample(), 'docs/operations.md': operations() })) {
+for (const [path, content] of Object.entries({ 'README.md': readme(), '.env.example': envExample(), 'docs/operations.md': operations(), 'docs/access-matrix.md': accessMatrix([identity, ...subgraphs]) })) {
   const file = new URL(path, root);
   if (!process.argv.includes('--check')) writeFileSync(file, content);
   else if (readFileSync(file, 'utf8') !== content) stale.push(path);
