@@ -17,6 +17,8 @@ import { identityChannel } from './identity/identity-changed.ts';
 import { identity } from './identity/index.ts';
 import { databasePart, mountOperational } from './operational.ts';
 import type { Part } from './operational.ts';
+import { mountOauth } from './oauth/mount.ts';
+import { signingKeyOf } from './oauth/signing-key.ts';
 import { createPipeline } from './pipeline.ts';
 import { startRedirect } from './redirect.ts';
 import { mountRest } from './rest/mount.ts';
@@ -50,7 +52,10 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   const supergraph = await loadSupergraph({ ...sources, ...remote }, logger);
   stopping.push(() => supergraph.stop());
 
-  const authenticator = createAuthenticator(database, clock);
+  let url = '';
+  const issuer = (): string => config.baseUrl ?? url;
+  const key = signingKeyOf(opened.platform.secrets.oauth);
+  const authenticator = createAuthenticator(database, clock, { issuer, publicKey: key.publicKey });
   const unlisten = await database.listen(identityChannel, () => authenticator.forget());
   stopping.push(unlisten);
 
@@ -68,6 +73,7 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   mountDocs(http, routes);
   mountRest(http, routes, supergraph, pipeline, config);
   mountDownload(http, opened, config);
+  mountOauth(http, { config, issuer, key, pipeline, contextOf: (request) => local[0]!.contextOf(request) });
   const apollo = await mountGraphql(http, supergraph, pipeline, config);
   stopping.push(() => apollo.stop());
 
@@ -78,7 +84,7 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   await http.listen({ host: config.host, port: config.port });
   stopping.push(() => closeHttp(http));
   const { port } = http.server.address() as { port: number };
-  const url = `${config.tlsCert === null ? 'http' : 'https'}://${config.host}:${port}`;
+  url = `${config.tlsCert === null ? 'http' : 'https'}://${config.host}:${port}`;
   if (config.httpRedirectPort !== null) {
     const redirect = await startRedirect(config.host, config.httpRedirectPort, port);
     stopping.push(() => new Promise((resolve) => redirect.close(resolve)));

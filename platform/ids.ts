@@ -9,6 +9,8 @@ export const idPrefixes = {
   apiKey: 'key',
   session: 'ses',
   publisher: 'pub',
+  oauthClient: 'ocl',
+  grant: 'gra',
   webhook: 'whk',
   delivery: 'dlv',
   memory: 'mem',

@@ -5,10 +5,12 @@ import type { Database } from './database/database.ts';
 export interface Secrets {
   readonly cursor: Buffer;
   readonly download: Buffer;
+  /** Signs OAuth access tokens. */
+  readonly oauth: Buffer;
 }
 
 export async function loadSecrets(database: Database): Promise<Secrets> {
-  return { cursor: await loadSecret(database, 'cursor'), download: await loadSecret(database, 'download') };
+  return { cursor: await loadSecret(database, 'cursor'), download: await loadSecret(database, 'download'), oauth: await loadSecret(database, 'oauth') };
 }
 
 async function loadSecret(database: Database, name: keyof Secrets): Promise<Buffer> {

@@ -3,6 +3,8 @@ import type { Clock } from '#platform/clock.ts';
 import type { Database } from '#platform/database/database.ts';
 import { DomainError } from '#platform/errors.ts';
 import type { Principal } from '#platform/principal.ts';
+import { accessTokenStrategy } from './credentials/access-token.ts';
+import type { AccessTokens } from './credentials/access-token.ts';
 import { apiKeyStrategy } from './credentials/api-key.ts';
 import type { CredentialStrategy, Known } from './credentials/strategy.ts';
 
@@ -13,8 +15,8 @@ export interface Authenticator {
   forget(): void;
 }
 
-export function createAuthenticator(database: Database, clock: Clock): Authenticator {
-  const strategies: readonly CredentialStrategy[] = [apiKeyStrategy(database)];
+export function createAuthenticator(database: Database, clock: Clock, accessTokens: AccessTokens): Authenticator {
+  const strategies: readonly CredentialStrategy[] = [apiKeyStrategy(database), accessTokenStrategy(database, clock, accessTokens)];
   // A credential is looked up once and kept for as long as nothing changes; the short life bounds what a lost notification costs.
   const cache = new LRUCache<string, Known>({ max: 10_000, ttl: 5_000 });
 

@@ -8,7 +8,9 @@ import { User } from './entities/user.ts';
 import { Vault } from './entities/vault.ts';
 import { Workspace } from './entities/workspace.ts';
 import { identityExports } from './exports.ts';
+import { forgetOauthRecords } from './jobs/forget-oauth-records.ts';
 import { identityMigration } from './migrations/0001-identity.ts';
+import { oauthMigration } from './migrations/0003-oauth.ts';
 import { createApiKey } from './operations/create-api-key.ts';
 import { getExport } from './operations/get-export.ts';
 import { getOrganization } from './operations/get-organization.ts';
@@ -40,8 +42,8 @@ export const identity: Subgraph = {
     User: loadUser,
   } satisfies Record<string, (reference: { id: string }, ctx: Context<Closable>) => unknown>,
   operations: [getOrganization, getUser, listWorkspaces, createApiKey, listApiKeys, revokeApiKey, startFullExport, getExport],
-  migrations: [identityMigration],
+  migrations: [identityMigration, oauthMigration],
   openPorts: async () => ({ close: async () => {} }),
   exports: identityExports,
-  jobs: () => [every(60, 'identity.forget-archives', forgetArchives)],
+  jobs: () => [every(60, 'identity.forget-archives', forgetArchives), every(60, 'identity.forget-oauth-records', forgetOauthRecords)],
 };

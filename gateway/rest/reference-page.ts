@@ -1,6 +1,5 @@
+import { escape } from '../html.ts';
 import type { Json, OpenApi } from './openapi.ts';
-
-const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** The OpenAPI description as one plain, readable page: no script, nothing from elsewhere. */
 export function referencePage({ info, tags, paths }: OpenApi): string {

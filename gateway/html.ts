@@ -1,0 +1,2 @@
+/** Text as HTML shows it, also inside a quoted attribute. */
+export const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
