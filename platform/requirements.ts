@@ -34,7 +34,8 @@ export const requirements = {
   growthAdmin: (principal: Principal, clock: Clock) => {
     if (principal.kind !== 'session' && principal.kind !== 'oauth') return denied('Growth tracks need a signed-in user; an API key does not reach them.');
     if (!isGranted(principal, 'growth')) return lacksScope(principal, 'growth');
-    if (!isArchitect(principal) && workspacesWith(principal, 'admin').length === 0) {
+    // An OAuth token has the scope only while its user has such a role.
+    if (principal.kind !== 'oauth' && !isArchitect(principal) && workspacesWith(principal, 'admin').length === 0) {
       return denied('Growth tracks need the role Architect or Sovereign in the organization, or Owner or Admin in a workspace.');
     }
     if ((principal.steppedUpUntilMs ?? 0) > clock.now().getTime()) return null;

@@ -114,7 +114,7 @@ async function remember(visit: Visit, signedIn: SignedIn): Promise<Outcome> {
   visit.interaction.result = { signedIn };
   await visit.interaction.persist();
   const { scopes: asked, workspaces } = await askedOf({ ...visit, signedIn });
-  if (asked.length === 0) return refuse(visit, 'the scope growth needs an authenticator, and the user has none');
+  if (asked.length === 0) return refuse(visit, 'the user cannot give the scope growth: it needs an authenticator and a managing role');
   if (workspaces.length === 0) return refuse(visit, 'the user is a member of no workspace');
   return hereAgain(visit);
 }
@@ -158,10 +158,10 @@ interface Asked {
 async function askedOf({ interaction, signedIn }: Visit): Promise<Asked> {
   const { em } = currentCall();
   const { userId, codeGivenAtMs, isCodeDue } = signedIn!;
-  const [user] = await query<{ email: string; organization: string }>(em, userWithOrganization, [userId]);
+  const [user] = await query<{ email: string; organization: string; is_growth_admin: boolean }>(em, userWithOrganization, [userId]);
   const workspaces = await query<{ id: string; name: string }>(em, workspacesOfUser, [userId]);
   const asked = String(interaction.params['scope']).split(' ');
-  const isGrowthLeftOut = asked.includes('growth') && codeGivenAtMs === null && !isCodeDue;
+  const isGrowthLeftOut = asked.includes('growth') && !(user!.is_growth_admin && (isCodeDue || codeGivenAtMs !== null));
   return {
     user: user!.email,
     organization: user!.organization,
@@ -192,7 +192,9 @@ function faultOf({ code, fields }: DomainError): string | undefined {
 }
 
 const userWithOrganization = `
-  select "user".email, organization.name as organization from identity.user join identity.organization on organization.id = organization_id where "user".id = $1`;
+  select "user".email, organization.name as organization,
+         organization_role is not null or exists (select from identity.member where user_id = "user".id and role in ('admin', 'owner')) as is_growth_admin
+    from identity.user join identity.organization on organization.id = organization_id where "user".id = $1`;
 
 const workspacesOfUser = `
   select workspace.id, workspace.name from identity.member join identity.workspace on workspace.id = member.workspace_id

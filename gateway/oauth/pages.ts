@@ -37,7 +37,7 @@ button { flex: 1 1 8rem; padding: .6875rem 1rem; border: 1px solid var(--accent)
 button.second { background: transparent; color: var(--ink); border-color: var(--line); }
 :is(input, select, button, [role="alert"]):focus-visible { outline: 3px solid color-mix(in srgb, var(--accent) 55%, transparent); outline-offset: 2px; }
 [role="alert"] { margin: 0 0 1rem; padding: .75rem 1rem; border-left: 4px solid var(--fault); border-radius: .375rem; background: var(--fault-paper); color: var(--fault); }
-[role="alert"] p { margin: 0; }
+[role="alert"] p { margin: 0; } h1 + [role="alert"] { margin-top: 1rem; } select + p { margin-top: .5rem; } form + p { margin-top: 1.25rem; } main > :last-child { margin-bottom: 0; }
 @media (max-width: 24rem) { body { padding: 0; place-items: start stretch; } main { min-height: 100vh; border: 0; border-radius: 0; padding: 1.5rem 1.25rem; box-shadow: none; } }
 `;
 
@@ -106,7 +106,7 @@ export interface Consent extends Step {
   readonly organization: string;
   readonly scopes: readonly Scope[];
   readonly workspaces: readonly { readonly id: string; readonly name: string }[];
-  /** The user has no authenticator, without which scope growth reaches nothing. */
+  /** The user lacks the authenticator or the role without which scope growth reaches nothing. */
   readonly isGrowthLeftOut: boolean;
 }
 
@@ -121,7 +121,7 @@ const meaningOf: Readonly<Record<Scope, string>> = {
 
 export function consentPage({ fault, user, organization, scopes, workspaces, isGrowthLeftOut, ...request }: Consent): Page {
   const list = scopes.map((scope) => `<li>${escape(meaningOf[scope])}<code>${scope}</code></li>`).join('');
-  const left = isGrowthLeftOut ? '<p class="soft">It also asked for growth tracks, which need an authenticator. You have not enrolled one, so this is left out.</p>' : '';
+  const left = isGrowthLeftOut ? '<p class="soft">It also asked for growth tracks. They need an authenticator and a managing role, which you do not both have, so this is left out.</p>' : '';
   const [first, ...others] = workspaces;
   const options = workspaces.map(({ id, name }) => `<option value="${escape(id)}">${escape(name)}</option>`).join('');
   const choice = others.length > 0

@@ -46,7 +46,7 @@ export const accessTokenStrategy = (database: Database, clock: Clock, tokens: Ac
         vaultId: row.vault_id,
         workspaceId: claims.workspace_id,
         access: accessOf(row.roles, claims.scope),
-        scopes: claims.scope,
+        scopes: claims.scope.filter((scope) => scope !== 'growth' || managesGrowth(row)),
         isServiceAccount: false,
         steppedUpUntilMs: claims.stepped_up_until === undefined ? null : claims.stepped_up_until * 1000,
       },
@@ -71,6 +71,9 @@ function accessOf(roles: Readonly<Record<string, string>>, granted: readonly Sco
   if (most === undefined) return {};
   return Object.fromEntries(Object.entries(roles).map(([id, role]) => [id, role === 'viewer' ? 'read' : most]));
 }
+
+/** Levels stop at `write` here, so what growth tracks ask of a role is settled with the scope (requirements.ts). */
+const managesGrowth = ({ organization_role: role, roles }: GrantedRow): boolean => role !== null || Object.values(roles).some((one) => one === 'admin' || one === 'owner');
 
 interface GrantedRow {
   readonly organization_id: string;
