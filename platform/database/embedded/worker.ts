@@ -19,21 +19,37 @@ const database = await PGlite.create({
 });
 let current = 0;
 
-port.on('message', (message: WireMessage | 'close') => {
-  if (message === 'close') return void close();
+port.on('message', async (message: WireMessage | 'close') => {
+  if (message === 'close') return close();
   const { connection, bytes } = message;
   // Only a start-up packet begins with zero. There is one session behind all connections: it must forget the last one.
   if (bytes[0] === 0) {
     current = connection;
-    for (const statement of ['rollback', 'discard all']) database.execProtocolRawSync(simpleQuery(statement));
+    for (const statement of ['rollback', 'discard all']) await answerTo(simpleQuery(statement));
   }
   if (connection !== current) return;
-  const written = database.execProtocolRawSync(bytes);
-  // The answer to a start-up packet is a view of PGlite's own buffer; all others are ours to hand over.
-  const answer = new Uint8Array(written.length < written.buffer.byteLength ? written : (written.buffer as ArrayBuffer));
+  const answer = await answerTo(bytes);
   port.postMessage({ connection, bytes: answer } satisfies WireMessage, [answer.buffer]);
 });
 port.postMessage('open');
+
+/**
+ * Runs to its end before it returns: a message that arrives meanwhile finds the session free. Not `execProtocolRawSync`,
+ * which also parses what it answers and keeps every row of it for ever: 7 KB for each object stored (PGlite 0.5.8).
+ */
+async function answerTo(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  // PGlite lends 8 KB at a time of its own memory.
+  await database.execProtocolRawStream(bytes, { syncToFs: false, onRawData: (part) => parts.push(new Uint8Array(part)) });
+  if (parts.length === 1) return parts[0]!;
+  const answer = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    answer.set(part, offset);
+    offset += part.length;
+  }
+  return answer;
+}
 
 async function close(): Promise<void> {
   await database.close();
