@@ -6,10 +6,9 @@ import { as, withKey } from '../harness/actors.ts';
 import { clause } from '../harness/clause.ts';
 import { eventually } from '../harness/eventually.ts';
 import { store } from '../harness/memory.ts';
-import { ask, demoApplication, overPlainHttp, signIn, trade } from '../harness/oauth.ts';
+import { ask, demoApplication, discovered, overPlainHttp, signIn, trade } from '../harness/oauth.ts';
 import type { Application, Person, Tokens } from '../harness/oauth.ts';
 import { arrival, PlainBrowser, screen } from '../harness/plain-browser.ts';
-import { startServer } from '../harness/server.ts';
 import type { Target } from '../harness/server.ts';
 import { sharedServer } from '../harness/shared-server.ts';
 import { expectError } from '../harness/shapes.ts';
@@ -150,7 +149,7 @@ clause('OAUTH-PAGE-003', 'decisions §3: a form counts only with the cookie of t
 clause('OAUTH-PAGE-004', 'decisions §3: what a client calls itself is shown as text', async () => {
   const name = `<script>alert("${uniqueWord()}")</script>`;
   const { client_id: clientId } = Registered.parse((await register(users.architect.session_token, { client_name: name, redirect_uris: ['https://app.example/callback'] })).body);
-  const application = { config: await openid.discovery(new URL(server.baseUrl), clientId, undefined, openid.None(), overPlainHttp), redirectUri: 'https://app.example/callback' };
+  const application = { config: await discovered(server, clientId), redirectUri: 'https://app.example/callback' };
   const browser = new PlainBrowser(server.baseUrl);
   const { html } = screen(await browser.open((await ask(application, 'memory.read')).url));
   expect(html).not.toContain('<script');
@@ -277,7 +276,7 @@ clause('OAUTH-REVOKE-001', 'decisions §3: /oauth/revoke of either token ends th
 clause('OAUTH-REVOKE-002', 'decisions §3: revoking what is unknown, or another client\'s, is no fault and has no effect', async () => {
   const tokens = await connect(await demoApplication(server), 'memory.read');
   const { client_id: clientId } = Registered.parse((await register(users.architect.session_token, { client_name: 'Other', redirect_uris: ['https://app.example/callback'] })).body);
-  const other = await openid.discovery(new URL(server.baseUrl), clientId, undefined, openid.None(), overPlainHttp);
+  const other = await discovered(server, clientId);
   for (const token of ['unknown', tokens.access_token, tokens.refresh_token!, `${tokens.access_token.slice(0, -4)}AAAA`]) await openid.tokenRevocation(other, token);
   expect((await bearer(tokens).get('/v1/memory')).status).toBe(200);
 });
@@ -347,11 +346,11 @@ clause('OAUTH-REGISTER-002', 'decisions §3: without saying so a client is publi
   expect(byDefault).not.toHaveProperty('client_secret');
   for (const [method, auth] of [['client_secret_basic', openid.ClientSecretBasic], ['client_secret_post', openid.ClientSecretPost]] as const) {
     const { client_id: clientId, client_secret: secret } = Registered.parse((await register(users.architect.session_token, { redirect_uris: [redirectUri], token_endpoint_auth_method: method })).body);
-    const config = await openid.discovery(new URL(server.baseUrl), clientId, undefined, auth(secret), overPlainHttp);
+    const config = await discovered(server, clientId, auth(secret));
     const tokens = await connect({ config, redirectUri }, 'memory.read');
     expect((await bearer(tokens).get('/v1/memory')).status).toBe(200);
     for (const wrong of [auth(`${secret}x`), openid.None()]) {
-      const impostor = await openid.discovery(new URL(server.baseUrl), clientId, undefined, wrong, overPlainHttp);
+      const impostor = await discovered(server, clientId, wrong);
       await expect(openid.refreshTokenGrant(impostor, tokens.refresh_token!)).rejects.toMatchObject({ status: 401 });
     }
   }

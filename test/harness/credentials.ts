@@ -5,6 +5,7 @@ export interface Credentials {
   readonly vault_id: string;
   readonly workspace_id: string;
   readonly workspaces: { readonly default: string; readonly research: string };
+  readonly oauth_client: { readonly client_id: string; readonly redirect_uri: string };
   readonly api_keys: { readonly read_only: string; readonly read_write: string; readonly admin: string };
   readonly other_tenant: {
     readonly organization_id: string;

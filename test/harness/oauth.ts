@@ -22,12 +22,16 @@ export interface Person {
   readonly password: string;
 }
 
-export const overPlainHttp = { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] } as const;
+export const overPlainHttp = { algorithm: 'oauth2' as const, execute: [openid.allowInsecureRequests] };
+
+/** A registered client that finds everything else out by itself. */
+export const discovered = ({ baseUrl }: Pick<Target, 'baseUrl'>, clientId: string, authentication = openid.None()): Promise<openid.Configuration> =>
+  openid.discovery(new URL(baseUrl), clientId, undefined, authentication, overPlainHttp);
 
 /** The demo application of credentials.json. */
 export async function demoApplication(server: Target): Promise<Application> {
   const { client_id: clientId, redirect_uri: redirectUri } = server.credentials.oauth_client;
-  return { config: await openid.discovery(new URL(server.baseUrl), clientId, undefined, openid.None(), overPlainHttp), redirectUri };
+  return { config: await discovered(server, clientId), redirectUri };
 }
 
 /** The address that the application sends its user to. */
