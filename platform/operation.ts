@@ -42,13 +42,23 @@ export function query<Ports, Schema extends z.ZodType, Output>(definition: Defin
   return Object.assign(run, { facts });
 }
 
+interface CommandDefinition<Ports, Schema extends z.ZodType, Output, Prepared> extends Omit<Definition<Ports, Schema, Output>, 'run'> {
+  /** Slow work that must not hold the transaction open, such as hashing a password. It may refuse; a repeat runs it again. */
+  readonly prepare?: (ctx: Context<Ports>, input: z.output<Schema>) => Promise<Prepared>;
+  /** A refusal that is thrown undoes everything; one that is returned commits what was done, such as the count of wrong codes. */
+  readonly run: (ctx: Context<Ports>, input: z.output<Schema>, prepared: Prepared) => Promise<Output | DomainError>;
+}
+
 /** Something that changes state, in a transaction of its own. `run` answers a receipt: a plain value that can be replayed exactly. */
-export function command<Ports, Schema extends z.ZodType, Output>(definition: Definition<Ports, Schema, Output>): Operation<Ports, z.input<Schema>, Output> {
+export function command<Ports, Schema extends z.ZodType, Output, Prepared = undefined>(
+  definition: CommandDefinition<Ports, Schema, Output, Prepared>,
+): Operation<Ports, z.input<Schema>, Output> {
   const facts: OperationFacts = { name: definition.name, kind: 'command', requires: definition.requires };
-  const runOne: GroupRun<Call<Ports, z.output<Schema>>> = async (em, [call]) => [await definition.run({ ...call!.ctx, em }, call!.input)];
   const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
     authorize(definition.requires, ctx.principal, ctx.clock);
     const call = { ctx, input: parse(definition.input, raw), key: ctx.idempotency, answer: ctx.answer };
+    const prepared = (await definition.prepare?.(ctx, call.input)) as Prepared;
+    const runOne: GroupRun<Call<Ports, z.output<Schema>>> = async (em) => [await definition.run({ ...ctx, em }, call.input, prepared)];
     try {
       const [result] = await transaction(ctx.em, (em) => withReceipts(em, [call], runOne));
       return settle<Output>(result);
@@ -133,7 +143,8 @@ async function receiptsOf(em: EntityManager, calls: readonly Call<unknown, unkno
 const keepReceipt = (em: EntityManager, call: Call<unknown, unknown>, result: unknown): Promise<void> =>
   keepReceipts(em, [{ claim: claimOf(call), requestId: call.ctx.requestId, result }], call.ctx.clock.now());
 
-const claimOf = (call: Call<unknown, unknown>): Claim => ({ ...call.key!, organizationId: call.ctx.principal!.organizationId });
+/** Who signs in belongs to no organization yet: such keys are one namespace, and only the same request under the same key reads a receipt of it. */
+const claimOf = (call: Call<unknown, unknown>): Claim => ({ ...call.key!, organizationId: call.ctx.principal?.organizationId ?? '' });
 
 function settle<Output>(result: unknown): Output {
   if (result instanceof Error) throw result;

@@ -10,6 +10,7 @@ import { Workspace } from './entities/workspace.ts';
 import { identityExports } from './exports.ts';
 import { forgetOauthRecords } from './jobs/forget-oauth-records.ts';
 import { identityMigration } from './migrations/0001-identity.ts';
+import { signInMigration } from './migrations/0002-sign-in.ts';
 import { oauthMigration } from './migrations/0003-oauth.ts';
 import { createApiKey } from './operations/create-api-key.ts';
 import { getExport } from './operations/get-export.ts';
@@ -42,7 +43,7 @@ export const identity: Subgraph = {
     User: loadUser,
   } satisfies Record<string, (reference: { id: string }, ctx: Context<Closable>) => unknown>,
   operations: [getOrganization, getUser, listWorkspaces, createApiKey, listApiKeys, revokeApiKey, startFullExport, getExport],
-  migrations: [identityMigration, oauthMigration],
+  migrations: [identityMigration, signInMigration, oauthMigration],
   openPorts: async () => ({ close: async () => {} }),
   exports: identityExports,
   jobs: () => [every(60, 'identity.forget-archives', forgetArchives), every(60, 'identity.forget-oauth-records', forgetOauthRecords)],

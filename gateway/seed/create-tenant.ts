@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/core';
 import { query } from '#platform/database/query.ts';
 import { newId } from '#platform/ids.ts';
-import { digestOf, newApiKeyToken, prefixOf } from '../identity/api-key-token.ts';
+import { digestOf, newToken, prefixOf } from '../identity/tokens.ts';
 import { insertApiKey } from '../identity/operations/create-api-key.ts';
 
 export interface Tenant {
@@ -73,7 +73,7 @@ export async function createTenant(em: EntityManager, { name, domain, plan, work
   }
 
   const makeKey = async (keyName: string, level: string, serviceAccount: boolean): Promise<string> => {
-    const token = newApiKeyToken();
+    const token = newToken('qk');
     const workspaceId = workspaceIds[workspaces[0]!];
     await query(em, insertApiKey, [newId('apiKey'), organizationId, vaultId, workspaceId, keyName, level, serviceAccount, prefixOf(token), digestOf(token), null, now, null]);
     return token;

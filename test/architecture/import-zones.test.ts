@@ -77,7 +77,7 @@ function refusalOf(from: SourceFile, { target, specifier, isTypeOnly }: Import):
 const identityPieces = [
   'gateway/identity/authenticate.ts',
   'gateway/identity/identity-changed.ts',
-  'gateway/identity/api-key-token.ts',
+  'gateway/identity/tokens.ts',
   'gateway/identity/password.ts',
   'gateway/identity/operations/create-api-key.ts',
 ];

@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.ts';
 import type { Level, Plan } from '#platform/principal.ts';
-import { digestOf, isApiKeyToken } from '../api-key-token.ts';
+import { digestOf, isToken } from '../tokens.ts';
 import type { CredentialStrategy } from './strategy.ts';
 
 const levelOf: Record<string, Level> = { 'read-only': 'read', 'read-write': 'write', admin: 'admin' };
@@ -8,7 +8,7 @@ const levelOf: Record<string, Level> = { 'read-only': 'read', 'read-write': 'wri
 /** `qk_…`: reaches its own workspace, an admin key every workspace of its vault. */
 export const apiKeyStrategy = (database: Database): CredentialStrategy => ({
   isCached: true,
-  matches: isApiKeyToken,
+  matches: (token) => isToken('qk', token),
   lookUp: async (token) => {
     const [row] = await database.execute<ApiKeyRow>(apiKeyWithReach, [digestOf(token)]);
     if (!row) return undefined;

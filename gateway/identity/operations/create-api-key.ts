@@ -7,7 +7,7 @@ import { command } from '#platform/operation.ts';
 import type { Principal } from '#platform/principal.ts';
 import { workspacesWith } from '#platform/principal.ts';
 import { workspaceScope } from '#platform/requirements.ts';
-import { digestOf, newApiKeyToken, prefixOf } from '../api-key-token.ts';
+import { digestOf, newToken, prefixOf } from '../tokens.ts';
 import { ApiKeyLevel } from '../entities/api-key.ts';
 
 /** What creation answers: the only time that the key itself is seen. */
@@ -41,7 +41,7 @@ export const createApiKey = command({
     if (!workspace) throw new DomainError('permission_denied', `The credential does not reach workspace '${workspaceId.slice(0, 100)}'.`);
     refuseEscalation(principal, input.level, workspace.vault_workspaces);
 
-    const token = newApiKeyToken();
+    const token = newToken('qk');
     const row = {
       id: newId('apiKey'),
       workspaceId,
