@@ -1,20 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from 'oidc-provider';
 import type { Client, InteractionResults, Provider } from 'oidc-provider';
-import type { Context } from '#platform/context.ts';
 import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
 import { DomainError } from '#platform/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { scopes } from '#platform/principal.ts';
 import type { Scope } from '#platform/principal.ts';
+import { checkCode } from '../identity/check-code.ts';
+import { checkPassword } from '../identity/check-password.ts';
 import { currentCall, inCall } from './current-call.ts';
 import type { Allowed } from './grants.ts';
 import { codePage, consentPage, errorPage, signInPage } from './pages.ts';
 import type { Page, Request } from './pages.ts';
-
-declare function checkPassword(ctx: Context, given: { email: string; password: string }): Promise<{ userId: string; organizationId: string; isTotpEnrolled: boolean }>;
-declare function checkCode(ctx: Context, userId: string, code: string): Promise<void>;
 
 /** Who has signed in here so far. It stands in the interaction's record, which the browser's cookie names. */
 interface SignedIn {

@@ -78,6 +78,9 @@ const identityPieces = [
   'gateway/identity/authenticate.ts',
   'gateway/identity/identity-changed.ts',
   'gateway/identity/tokens.ts',
+  'gateway/identity/check-code.ts',
+  'gateway/identity/check-password.ts',
+  'gateway/identity/credentials/access-token.ts',
   'gateway/identity/password.ts',
   'gateway/identity/operations/create-api-key.ts',
 ];
