@@ -96,7 +96,7 @@ async function answer(visit: Visit, form: URLSearchParams): Promise<Outcome> {
 
 async function signIn(visit: Visit, form: URLSearchParams): Promise<Outcome> {
   const ctx = currentCall();
-  const { userId, organizationId, isTotpEnrolled } = await checkPassword(ctx, { email: form.get('email') ?? '', password: form.get('password') ?? '' });
+  const { userId, organizationId, isTotpEnrolled } = await checkPassword(ctx, { email: (form.get('email') ?? '').replaceAll('\0', ''), password: form.get('password') ?? '' });
   if (organizationId !== organizationOf(visit)) return refuse(visit, 'the client belongs to another organization than the user');
   return remember(visit, { userId, isCodeDue: isTotpEnrolled, codeGivenAtMs: null });
 }

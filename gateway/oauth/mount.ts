@@ -16,6 +16,7 @@ interface OauthOptions {
   /** Known once the server listens. */
   readonly issuer: () => string;
   readonly key: SigningKey;
+  readonly onRevoked: () => void;
   readonly pipeline: Pipeline;
   readonly contextOf: (request: RequestContext) => Context;
 }
@@ -26,11 +27,11 @@ type Caller = 'anybody' | 'architect';
 const formBytesMax = 65_536;
 
 /** The paths that oidc-provider answers, and the pages between. */
-export function mountOauth(http: FastifyInstance, { config, issuer, key, pipeline, contextOf }: OauthOptions): void {
+export function mountOauth(http: FastifyInstance, { config, issuer, key, onRevoked, pipeline, contextOf }: OauthOptions): void {
   let opened: { provider: Provider; answer: ReturnType<Provider['callback']> } | undefined;
   const open = () => {
     if (opened === undefined) {
-      const provider = createProvider(issuer(), config, key);
+      const provider = createProvider({ issuer: issuer(), config, key, onRevoked });
       opened = { provider, answer: provider.callback() };
     }
     return opened;

@@ -22,8 +22,16 @@ const CODE_SECONDS = 60;
 /** A grant's end is kept beside it and moves with its tokens (records.ts). */
 const GRANT_SECONDS = 10 * 366 * 86_400;
 
+interface ProviderOptions {
+  readonly issuer: string;
+  readonly config: Config;
+  readonly key: SigningKey;
+  /** Called before the answer is sent: this process is not to wait for the notification. */
+  readonly onRevoked: () => void;
+}
+
 /** OAuth 2.0 by a certified library: authorization code with PKCE, rotating refresh tokens, registration, revocation. */
-export function createProvider(issuer: string, config: Config, key: SigningKey): Provider {
+export function createProvider({ issuer, config, key, onRevoked }: ProviderOptions): Provider {
   const provider = new Provider(issuer, {
     adapter: recordsOf,
     jwks: { keys: [key.jwk as JWK] },
@@ -94,6 +102,7 @@ export function createProvider(issuer: string, config: Config, key: SigningKey):
     if (ctx.path === '/.well-known/oauth-authorization-server' && ctx.method === 'GET') ctx.body = withoutOpenId(ctx.body as object);
     if ((ctx.body as { error?: string } | undefined)?.error === 'unsupported_token_type') await revokeAccessToken(ctx as unknown as KoaContextWithOIDC, { issuer: () => issuer, publicKey: key.publicKey });
   });
+  provider.on('grant.revoked', onRevoked);
   provider.on('server_error', (_ctx, error) => {
     const { logger, requestId } = currentCall();
     logger.error({ err: error, requestId }, 'OAuth failed');
@@ -137,7 +146,10 @@ function everyTime() {
 async function revokeAccessToken(ctx: KoaContextWithOIDC, tokens: AccessTokens): Promise<void> {
   const { em, clock } = currentCall();
   const claims = await claimsOf(String(ctx.oidc.params!['token']), tokens, clock.now());
-  if (claims?.client_id === ctx.oidc.client!.clientId) await transaction(em, (own) => revokeGrant(own, claims!.grant_id));
+  if (claims?.client_id === ctx.oidc.client!.clientId) {
+    await transaction(em, (own) => revokeGrant(own, claims.grant_id));
+    ctx.oidc.provider.emit('grant.revoked', ctx, claims.grant_id);
+  }
   ctx.status = 200;
   ctx.body = '';
 }

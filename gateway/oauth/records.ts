@@ -26,6 +26,8 @@ const records = (model: string): Adapter => {
   return {
     upsert: (id, payload, expiresInSeconds) => save(currentCall().em, { model, key: keyOf(id), payload, expiresInSeconds }),
     find: async (id) => {
+      // No text of PostgreSQL holds a NUL.
+      if (id.includes('\0')) return undefined;
       const { em, clock } = currentCall();
       const [row] = await query<{ payload: AdapterPayload; consumed_at: Date | null }>(em, findRecord, [model, keyOf(id), clock.now()]);
       return row && { ...row.payload, ...(model !== 'Client' && { jti: id }), ...(row.consumed_at && { consumed: true }) };

@@ -164,6 +164,24 @@ clause('OAUTH-STATE-001', 'decisions §3: state comes back as it was sent, and a
   await expect(trade(application, { ...asked, state: openid.randomState() }, arrivedAt)).rejects.toMatchObject({ cause: { message: expect.stringContaining('state') as string } });
 });
 
+clause('OAUTH-STATE-002', 'decisions §3: no text that a stranger sends makes the server fail, and a state of any characters comes back', async () => {
+  const application = await demoApplication(server);
+  const odd = 'a\0b ü 日本 "<&>\' \ud83d\ude00 %00';
+  const asked = await ask(application, 'memory.read', { state: odd });
+  const first = screen(await new PlainBrowser(server.baseUrl).open(asked.url));
+  const again = screen(await first.press('Sign in', { email: `a\0b"<${users.editor.email}`, password: 'x\0' }));
+  expect(again.html).toContain('role="alert"');
+  expect(arrival(await again.press('Cancel')).searchParams.get('state')).toBe(odd);
+  for (const clientId of ['a\0b', '', 'x'.repeat(5_000), '../..', "'; select"]) {
+    const url = new URL(asked.url);
+    url.searchParams.set('client_id', clientId);
+    expect(screen(await new PlainBrowser(server.baseUrl).open(url)).status, clientId.slice(0, 20)).toBe(400);
+    const token = await fetch(`${server.baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams({ client_id: clientId, grant_type: 'refresh_token', refresh_token: 'a\0b' }) });
+    expect(token.status, clientId.slice(0, 20)).toBeLessThan(500);
+  }
+  expect((await register(users.architect.session_token, { client_name: 'a\0b', redirect_uris: ['https://app.example/callback'] })).status).toBe(201);
+});
+
 clause('OAUTH-CODE-001', 'decisions §3: a code used twice is refused, and what came from it ends', async () => {
   const application = await demoApplication(server);
   const asked = await ask(application, 'memory.read');

@@ -9,7 +9,8 @@ export const oauthMigration: Migration = {
       model text not null,
       id text collate "C" not null,
       grant_id text,
-      payload jsonb not null,
+      -- Not jsonb, which has no NUL: what a client sends as its state comes back as it was.
+      payload json not null,
       consumed_at timestamptz,
       expires_at timestamptz,
       primary key (model, id)
