@@ -73,7 +73,7 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   mountDocs(http, routes);
   mountRest(http, routes, supergraph, pipeline, config);
   mountDownload(http, opened, config);
-  mountOauth(http, { config, issuer, key, pipeline, contextOf: (request) => local[0]!.contextOf(request) });
+  mountOauth(http, { config, issuer, key, onRevoked: () => authenticator.forget(), pipeline, contextOf: (request) => local[0]!.contextOf(request) });
   const apollo = await mountGraphql(http, supergraph, pipeline, config);
   stopping.push(() => apollo.stop());
 
