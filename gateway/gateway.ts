@@ -55,7 +55,7 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   let url = '';
   const issuer = (): string => config.baseUrl ?? url;
   const key = signingKeyOf(opened.platform.secrets.oauth);
-  const authenticator = createAuthenticator(database, clock, { issuer, publicKey: key.publicKey });
+  const authenticator = createAuthenticator(database, clock, config, { issuer, publicKey: key.publicKey });
   const unlisten = await database.listen(identityChannel, () => authenticator.forget());
   stopping.push(unlisten);
 

@@ -1,11 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#platform/clock.ts';
+import type { Config } from '#platform/config.ts';
 import type { Database } from '#platform/database/database.ts';
 import { DomainError } from '#platform/errors.ts';
 import type { Principal } from '#platform/principal.ts';
 import { accessTokenStrategy } from './credentials/access-token.ts';
 import type { AccessTokens } from './credentials/access-token.ts';
 import { apiKeyStrategy } from './credentials/api-key.ts';
+import { publisherStrategy } from './credentials/publisher.ts';
+import { sessionStrategy } from './credentials/session.ts';
 import type { CredentialStrategy, Known } from './credentials/strategy.ts';
 
 /** Turns the Authorization header into a principal, or refuses. Null when the request carries no credential. */
@@ -15,8 +18,13 @@ export interface Authenticator {
   forget(): void;
 }
 
-export function createAuthenticator(database: Database, clock: Clock, accessTokens: AccessTokens): Authenticator {
-  const strategies: readonly CredentialStrategy[] = [apiKeyStrategy(database), accessTokenStrategy(database, clock, accessTokens)];
+export function createAuthenticator(database: Database, clock: Clock, { sessionTtlSeconds }: Config, accessTokens: AccessTokens): Authenticator {
+  const strategies: readonly CredentialStrategy[] = [
+    apiKeyStrategy(database),
+    sessionStrategy(database, clock, sessionTtlSeconds),
+    accessTokenStrategy(database, clock, accessTokens),
+    publisherStrategy(database),
+  ];
   // A credential is looked up once and kept for as long as nothing changes; the short life bounds what a lost notification costs.
   const cache = new LRUCache<string, Known>({ max: 10_000, ttl: 5_000 });
 

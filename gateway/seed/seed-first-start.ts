@@ -2,12 +2,14 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/core';
 import type { Config } from '#platform/config.ts';
+import type { Database } from '#platform/database/database.ts';
 import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
 import type { Process } from '#platform/process.ts';
 import type { Demo, Subgraph } from '#platform/subgraph/subgraph.ts';
-import { hashPassword, newPassword } from '../identity/password.ts';
-import { createTenant, demoPeople } from './create-tenant.ts';
+import { createDemoOauthClient } from '../oauth/demo-client.ts';
+import type { DemoOauthClient } from '../oauth/demo-client.ts';
+import { createTenant, demoPeople, hire } from './create-tenant.ts';
 import type { Tenant } from './create-tenant.ts';
 
 /**
@@ -17,39 +19,51 @@ import type { Tenant } from './create-tenant.ts';
 export async function seedFirstStart({ opened, subgraphs, url, config }: { opened: Process; subgraphs: readonly Subgraph[]; url: string; config: Config }): Promise<void> {
   const { database, platform } = opened;
   if (!config.seedDemo) return createFirstOrganization(opened);
+  if (await isFounded(database)) return;
+  const [people, otherPeople] = [await hire(demoPeople), await hire(demoPeople)];
+  const { sessionTtlSeconds } = config;
   const tenants = await transaction(database.orm.em.fork(), async (em) => {
     if (!(await claimFirstStart(em))) return null;
     const now = platform.clock.now();
-    const demo = await createTenant(em, { name: 'Demo Organization', domain: 'demo.example', plan: 'business', workspaces: ['default', 'research'], people: demoPeople, now });
-    const other = await createTenant(em, { name: 'Other Organization', domain: 'other.example', plan: 'business', workspaces: ['default'], people: demoPeople, now });
+    const common = { plan: 'business', sessionTtlSeconds, now };
+    const demo = await createTenant(em, { ...common, name: 'Demo Organization', domain: 'demo.example', workspaces: ['default', 'research'], people, publisher: 'demo-publisher' });
+    const other = await createTenant(em, { ...common, name: 'Other Organization', domain: 'other.example', workspaces: ['default'], people: otherPeople });
+    const oauthClient = await createDemoOauthClient(em, demo.organizationId, now);
     for (const subgraph of subgraphs) await subgraph.seed?.(em, demoOf(demo, now));
-    return { demo, other };
+    return { demo, other, oauthClient };
   });
   if (tenants === null) return;
   const path = join(config.dataDir, 'credentials.json');
   await mkdir(config.dataDir, { recursive: true });
-  await writeFile(path, `${JSON.stringify(credentialsOf(tenants.demo, tenants.other, config.baseUrl ?? url), null, 2)}\n`, { mode: 0o600 });
+  await writeFile(path, `${JSON.stringify(credentialsOf(tenants, config.baseUrl ?? url), null, 2)}\n`, { mode: 0o600 });
   await chmod(path, 0o600);
   greet(path, config.baseUrl ?? url);
 }
 
 /** Without demo data: an empty organization and its Sovereign, whose credentials are shown this once. */
 async function createFirstOrganization({ database, platform }: Process): Promise<void> {
-  const password = newPassword();
-  const sovereign = { role: 'sovereign', name: 'Sovereign', organizationRole: 'sovereign', workspaceRole: 'owner', passwordHash: await hashPassword(password) } as const;
+  if (await isFounded(database)) return;
+  const people = await hire([{ role: 'sovereign', name: 'Sovereign', organizationRole: 'sovereign', workspaceRole: 'owner', hasTotp: false }]);
+  const { sessionTtlSeconds } = platform.config;
   const tenant = await transaction(database.orm.em.fork(), async (em) => {
     if (!(await claimFirstStart(em))) return null;
-    return createTenant(em, { name: 'Organization', domain: 'localhost', plan: 'business', workspaces: ['default'], people: [sovereign], now: platform.clock.now() });
+    return createTenant(em, { name: 'Organization', domain: 'localhost', plan: 'business', workspaces: ['default'], people, sessionTtlSeconds, now: platform.clock.now() });
   });
   if (tenant === null) return;
   process.stderr.write(`
 The organization is ready. Shown this once, so write it down:
 
   Sovereign          ${tenant.users.sovereign!.email}
-  One-time password  ${password}
+  One-time password  ${tenant.users.sovereign!.password}
   Admin API key      ${tenant.apiKeys.admin}
 
 `);
+}
+
+/** Hashing passwords takes a moment: not at every start. */
+async function isFounded(database: Database): Promise<boolean> {
+  const [row] = await database.execute<{ exists: boolean }>('select exists (select from identity.organization)');
+  return row!.exists;
 }
 
 /** One process of several that start at once on a new database makes the demo; the others wait for it here and find it made. */
@@ -66,21 +80,28 @@ const demoOf = (tenant: Tenant, now: Date): Demo => ({
   now,
 });
 
-function credentialsOf(demo: Tenant, other: Tenant, baseUrl: string) {
+function credentialsOf({ demo, other, oauthClient }: { demo: Tenant; other: Tenant; oauthClient: DemoOauthClient }, baseUrl: string) {
   const people = ({ users }: Tenant, roles: readonly string[]) =>
-    Object.fromEntries(roles.map((role) => [role, { id: users[role]!.id, numeric_id: users[role]!.numericId, email: users[role]!.email }]));
+    Object.fromEntries(
+      roles.map((role) => {
+        const { id, numericId, email, password, totpSecret, sessionToken } = users[role]!;
+        return [role, { id, numeric_id: numericId, email, password, ...(totpSecret !== null && { totp_secret: totpSecret }), session_token: sessionToken }];
+      }),
+    );
   return {
     base_url: baseUrl,
     organization_id: demo.organizationId,
     vault_id: demo.vaultId,
     workspace_id: demo.workspaces.default,
     workspaces: demo.workspaces,
+    oauth_client: oauthClient,
     api_keys: demo.apiKeys,
     service_account_key: demo.serviceAccountKey,
+    publisher_token: demo.publisherToken,
     other_tenant: {
       organization_id: other.organizationId,
       api_keys: { read_write: other.apiKeys.read_write, admin: other.apiKeys.admin },
-      users: people(other, ['sovereign', 'architect', 'learner']),
+      users: people(other, Object.keys(other.users)),
     },
     users: people(demo, Object.keys(demo.users)),
   };

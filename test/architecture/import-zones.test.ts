@@ -82,7 +82,12 @@ const identityPieces = [
   'gateway/identity/check-password.ts',
   'gateway/identity/credentials/access-token.ts',
   'gateway/identity/password.ts',
+  'gateway/identity/totp.ts',
+  // Their insert statements, for the seed.
   'gateway/identity/operations/create-api-key.ts',
+  'gateway/identity/operations/create-publisher.ts',
+  'gateway/identity/operations/create-user.ts',
+  'gateway/identity/operations/sign-in.ts',
 ];
 
 const areaOf = (path: string): string => path.slice(0, path.indexOf('/'));

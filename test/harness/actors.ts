@@ -1,7 +1,9 @@
-import type { Credentials } from './credentials.ts';
+import { roles } from './credentials.ts';
+import type { Credentials, Role } from './credentials.ts';
 import type { Target } from './server.ts';
 
-export type Actor = 'read_only' | 'read_write' | 'admin' | 'other_read_write' | 'other_admin' | 'nobody';
+/** An API key by its level, a user's session by its role, or another credential by its kind; `other_`: of the other tenant. */
+export type Actor = 'read_only' | 'read_write' | 'admin' | 'service_account' | 'publisher' | 'other_read_write' | 'other_admin' | `${Role}_user` | `other_${Role}_user` | 'nobody';
 
 export interface Answer {
   readonly status: number;
@@ -60,8 +62,18 @@ export function keyOf(credentials: Credentials, actor: Actor): string | null {
       return credentials.other_tenant.api_keys.read_write;
     case 'other_admin':
       return credentials.other_tenant.api_keys.admin;
-    default:
+    case 'service_account':
+      return credentials.service_account_key;
+    case 'publisher':
+      return credentials.publisher_token;
+    case 'read_only':
+    case 'read_write':
+    case 'admin':
       return credentials.api_keys[actor];
+    default: {
+      const role = roles.find((one) => actor.endsWith(`${one}_user`))!;
+      return (actor.startsWith('other_') ? credentials.other_tenant : credentials).users[role].session_token;
+    }
   }
 }
 

@@ -14,7 +14,7 @@ export const signInMigration: Migration = {
       expires_at timestamptz not null,
       stepped_up_until timestamptz
     );
-    create index session_user on identity.session (user_id);
+    create index session_by_user on identity.session (user_id);
     create index session_expires_at on identity.session (expires_at);
 
     -- A user's authenticator. What is pending counts from its first right code on; until then the one before does.

@@ -2,6 +2,7 @@ import type { AnyRoute } from '../route.ts';
 import { exportRoutes } from './exports.ts';
 import { identityRoutes } from './identity.ts';
 import { memoryRoutes } from './memory.ts';
+import { signInRoutes } from './sign-in.ts';
 
 /** Every row of the REST contract, in the order of the interface. */
-export const routes: readonly AnyRoute[] = [...memoryRoutes, ...identityRoutes, ...exportRoutes];
+export const routes: readonly AnyRoute[] = [...memoryRoutes, ...identityRoutes, ...signInRoutes, ...exportRoutes];

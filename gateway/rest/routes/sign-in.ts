@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import {
+  ChangePasswordDocument,
+  ConfirmTotpDocument,
+  CreatePublisherDocument,
+  CreateUserDocument,
+  EnrollTotpDocument,
+  GetSessionDocument,
+  ListMembersDocument,
+  RemoveMemberDocument,
+  SetMemberDocument,
+  SignInDocument,
+  SignOutDocument,
+  StepUpDocument,
+} from '#schema/generated/documents.ts';
+import { camelize, present } from '../present.ts';
+import { route } from '../route.ts';
+import { page, pageQuery, pageVariables, presentPage, timestamp, word } from '../shapes.ts';
+
+const common = { area: 'base', tag: 'Sign-in', entrance: 'credential' } as const;
+
+const user = z.object({
+  id: z.string(),
+  numeric_id: z.int(),
+  email: z.string(),
+  name: z.string(),
+  organization_id: z.string(),
+  organization_role: z.enum(['architect', 'sovereign']).nullable(),
+});
+type OrganizationRole = z.output<typeof user>['organization_role'];
+
+/** The graph leaves out what is null, and knows a role of the organization as a text. */
+const presentUser = <T extends { organizationRole?: string | null }>(given: T) => ({ ...present(given), organization_role: (given.organizationRole ?? null) as OrganizationRole });
+
+const codeBody = z.strictObject({ code: z.string().describe('Six digits of the authenticator, or a recovery code') });
+
+const roles = ['viewer', 'editor', 'admin', 'owner'] as const;
+const member = z.object({ user_id: z.string(), workspace_id: z.string(), role: z.enum(roles) });
+const upper = (role: (typeof roles)[number]) => role.toUpperCase() as 'VIEWER' | 'EDITOR' | 'ADMIN' | 'OWNER';
+
+export const signInRoutes = [
+  route({
+    ...common,
+    entrance: 'public',
+    method: 'POST',
+    path: '/auth/sessions',
+    summary: 'Sign in; the token is shown in this answer only',
+    document: SignInDocument,
+    body: z.strictObject({ email: z.string(), password: z.string() }),
+    variables: ({ body }) => body,
+    status: 201,
+    answer: z.object({ token: z.string(), expires_at: timestamp, totp_required: z.boolean(), user }),
+    present: ({ signIn: { user: signedIn, ...rest } }) => ({ ...present(rest), user: presentUser(signedIn) }),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/auth/sessions/current',
+    summary: 'Show the session that asks',
+    document: GetSessionDocument,
+    variables: () => ({}),
+    status: 200,
+    answer: z.object({ id: z.string(), created_at: timestamp, expires_at: timestamp, stepped_up_until: timestamp.nullable(), totp_required: z.boolean(), user }),
+    present: ({ session: { user: signedIn, ...rest } }) => ({ ...present(rest), stepped_up_until: rest.steppedUpUntil ?? null, user: presentUser(signedIn) }),
+  }),
+  route({
+    ...common,
+    method: 'DELETE',
+    path: '/auth/sessions/current',
+    summary: 'Sign out',
+    document: SignOutDocument,
+    variables: () => ({}),
+    status: 200,
+    answer: z.object({ id: z.string(), status: z.literal('ended'), ended_at: timestamp }),
+    present: ({ signOut }) => ({ ...present(signOut), status: 'ended' as const }),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/auth/sessions/totp',
+    summary: 'Step the session up with a code; each code counts once',
+    document: StepUpDocument,
+    body: codeBody,
+    variables: ({ body }) => body,
+    status: 200,
+    answer: z.object({ stepped_up_until: timestamp }),
+    present: ({ stepUp }) => present(stepUp),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/auth/totp',
+    summary: 'Begin to enrol an authenticator; secret and recovery codes are shown in this answer only',
+    document: EnrollTotpDocument,
+    variables: () => ({}),
+    status: 201,
+    answer: z.object({ otpauth_uri: z.string(), secret: z.string(), recovery_codes: z.array(z.string()) }),
+    present: ({ enrollTotp }) => present(enrollTotp),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/auth/totp/confirm',
+    summary: 'Make the authenticator count by its first code, which also steps the session up',
+    document: ConfirmTotpDocument,
+    body: codeBody,
+    variables: ({ body }) => body,
+    status: 200,
+    answer: z.object({ confirmed_at: timestamp, stepped_up_until: timestamp }),
+    present: ({ confirmTotp }) => present(confirmTotp),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/auth/password',
+    summary: 'Change the password; all other sessions of the user end',
+    document: ChangePasswordDocument,
+    body: z.strictObject({ current_password: z.string(), new_password: z.string().describe('12 characters or more') }),
+    variables: ({ body }) => camelize(body),
+    status: 200,
+    answer: z.object({ changed_at: timestamp, sessions_ended: z.int() }),
+    present: ({ changePassword }) => present(changePassword),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/v1/users',
+    summary: 'Add a user to the organization; the password is shown in this answer only',
+    document: CreateUserDocument,
+    body: z.strictObject({ email: z.string(), name: z.string(), organization_role: z.enum(['architect', 'sovereign']).nullish() }),
+    variables: ({ body }) => ({ input: camelize(body) }),
+    status: 201,
+    answer: user.omit({ organization_id: true }).extend({ created_at: timestamp, password: z.string() }),
+    present: ({ createUser }) => presentUser(createUser),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/v1/members',
+    summary: 'List who has a role in a workspace',
+    document: ListMembersDocument,
+    query: pageQuery.extend({ workspace_id: z.string().optional() }),
+    variables: ({ query: { workspace_id: workspaceId, ...rest } }) => ({ ...pageVariables(rest), workspaceId: workspaceId ?? null }),
+    status: 200,
+    answer: page(member),
+    present: ({ members }) => ({ data: members.edges.map(({ node }) => ({ ...present(node), role: word(node.role) })), ...presentPage(members) }),
+  }),
+  route({
+    ...common,
+    method: 'PUT',
+    path: '/v1/members/:userId',
+    summary: 'Give a user a role in a workspace (its Owner or an Architect)',
+    document: SetMemberDocument,
+    body: z.strictObject({ role: z.enum(roles, 'must be viewer, editor, admin or owner'), workspace_id: z.string().optional() }),
+    variables: ({ params, body }) => ({ userId: params.userId!, role: upper(body.role), workspaceId: body.workspace_id ?? null }),
+    status: 200,
+    answer: member,
+    present: ({ setMember }) => ({ ...present(setMember), role: word(setMember.role) }),
+  }),
+  route({
+    ...common,
+    method: 'DELETE',
+    path: '/v1/members/:userId',
+    summary: 'Take the role of a user in a workspace away',
+    document: RemoveMemberDocument,
+    query: z.strictObject({ workspace_id: z.string().optional() }),
+    variables: ({ params, query }) => ({ userId: params.userId!, workspaceId: query.workspace_id ?? null }),
+    status: 200,
+    answer: z.object({ user_id: z.string(), workspace_id: z.string(), status: z.literal('removed') }),
+    present: ({ removeMember }) => ({ ...present(removeMember), status: 'removed' as const }),
+  }),
+  route({
+    ...common,
+    area: 'marketplace',
+    method: 'POST',
+    path: '/api/publishers',
+    summary: 'Become a publisher; the token is shown in this answer only',
+    document: CreatePublisherDocument,
+    body: z.strictObject({ name: z.string(), slug: z.string().describe('Small letters, digits and hyphens') }),
+    variables: ({ body }) => body,
+    status: 201,
+    answer: z.object({ id: z.string(), slug: z.string(), name: z.string(), token: z.string() }),
+    present: ({ createPublisher }) => present(createPublisher),
+  }),
+];
