@@ -17,8 +17,8 @@ interface Layout {
 }
 
 const style = `
-:root { color-scheme: light dark; --ink: #1b1f27; --soft: #5a6372; --paper: #f3f4f7; --card: #fff; --line: #c5cad4; --accent: #2a56c6; --on-accent: #fff; --fault: #a4161a; --fault-paper: #fdecec; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8eaf0; --soft: #a3abbb; --paper: #12151b; --card: #1b1f28; --line: #454d5d; --accent: #8fb0ff; --on-accent: #0d1730; --fault: #ffb3b0; --fault-paper: #3a1a1c; } }
+:root { color-scheme: light dark; --ink: #1b1f27; --soft: #5a6372; --paper: #f3f4f7; --card: #fff; --line: #d3d7df; --edge: #7b8494; --accent: #2a56c6; --on-accent: #fff; --fault: #a4161a; --fault-paper: #fdecec; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8eaf0; --soft: #a3abbb; --paper: #12151b; --card: #1b1f28; --line: #3a4150; --edge: #748095; --accent: #8fb0ff; --on-accent: #0d1730; --fault: #ffb3b0; --fault-paper: #3a1a1c; } }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.25rem; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
 main { width: 100%; max-width: 26rem; background: var(--card); border: 1px solid color-mix(in srgb, var(--line) 55%, transparent); border-radius: .875rem; padding: 2rem; box-shadow: 0 1px 2px #0001, 0 12px 32px #0001; }
@@ -29,12 +29,12 @@ p { margin: 0 0 1rem; overflow-wrap: anywhere; } .soft { color: var(--soft); fon
 ul { margin: 0 0 1rem; padding: 0; list-style: none; border-top: 1px solid var(--line); } li { padding: .625rem 0; border-bottom: 1px solid var(--line); }
 li code { display: block; color: var(--soft); font: .8125rem ui-monospace, monospace; }
 label { display: block; margin: 1rem 0 .375rem; font-weight: 600; }
-input, select { width: 100%; padding: .625rem .75rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--card); color: inherit; font: inherit; }
+input, select { width: 100%; padding: .625rem .75rem; border: 1px solid var(--edge); border-radius: .5rem; background: var(--card); color: inherit; font: inherit; }
 input[aria-invalid="true"] { border-color: var(--fault); }
 input.code { font: 1.25rem ui-monospace, monospace; letter-spacing: .2em; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
 button { flex: 1 1 8rem; padding: .6875rem 1rem; border: 1px solid var(--accent); border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer; }
-button.second { background: transparent; color: var(--ink); border-color: var(--line); }
+button.second { background: transparent; color: var(--ink); border-color: var(--edge); }
 :is(input, select, button, [role="alert"]):focus-visible { outline: 3px solid color-mix(in srgb, var(--accent) 55%, transparent); outline-offset: 2px; }
 [role="alert"] { margin: 0 0 1rem; padding: .75rem 1rem; border-left: 4px solid var(--fault); border-radius: .375rem; background: var(--fault-paper); color: var(--fault); }
 [role="alert"] p { margin: 0; } h1 + [role="alert"] { margin-top: 1rem; } select + p { margin-top: .5rem; } form + p { margin-top: 1.25rem; } main > :last-child { margin-bottom: 0; }

@@ -58,7 +58,7 @@ export function createProvider({ issuer, config, key, onRevoked }: ProviderOptio
         defaultResource: () => issuer,
         getResourceServerInfo: (_ctx, resource) => {
           if (resource !== issuer) throw new errors.InvalidTarget();
-          return { scope: scopes.join(' '), audience: issuer, accessTokenFormat: 'jwt', accessTokenTTL: Math.ceil(config.oauthAccessTtlSeconds), jwt: { sign: { alg: 'EdDSA' } } };
+          return { scope: scopes.join(' '), audience: issuer, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'EdDSA' } } };
         },
       },
     },
@@ -71,6 +71,7 @@ export function createProvider({ issuer, config, key, onRevoked }: ProviderOptio
     rotateRefreshToken: true,
     revokeGrantPolicy: () => true,
     ttl: {
+      AccessToken: Math.ceil(config.oauthAccessTtlSeconds),
       AuthorizationCode: CODE_SECONDS,
       Grant: GRANT_SECONDS,
       Interaction: INTERACTION_SECONDS,
