@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/core';
 import type { z } from 'zod';
+import { auditEntry, recordAudit } from './audit/record-audit.ts';
 import type { Answer, Context } from './context.ts';
 import { transaction } from './database/transaction.ts';
-import type { DomainError } from './errors.ts';
-import { isKept, refusalOf } from './errors.ts';
+import { DomainError, isKept, refusalOf } from './errors.ts';
 import type { GroupRun } from './group-commit.ts';
 import type { Claim, IdempotencyKey } from './idempotency.ts';
 import { findReceipts, fingerprint, inProgress, keepReceipts } from './idempotency.ts';
@@ -28,7 +28,7 @@ interface Definition<Ports, Schema extends z.ZodType, Output> {
 
 /**
  * The wrapper of every operation does, in this order: authorise, parse, open the transaction, look for the idempotency key's
- * receipt, run, keep the receipt (events and jobs are written by `run`), commit. If the process dies before the commit nothing
+ * receipt, run, write the audit entry, keep the receipt (events and jobs are written by `run`), commit. If the process dies before the commit nothing
  * has happened; if it dies after it, the repeat finds the receipt.
  */
 
@@ -42,7 +42,12 @@ export function query<Ports, Schema extends z.ZodType, Output>(definition: Defin
   return Object.assign(run, { facts });
 }
 
-interface CommandDefinition<Ports, Schema extends z.ZodType, Output, Prepared> extends Omit<Definition<Ports, Schema, Output>, 'run'> {
+/** What the audit log says a command was about; by default the `id` of what it answers, or else of what it was given. */
+interface Audited {
+  readonly subjectsOf?: (input: never, output: never) => readonly string[];
+}
+
+interface CommandDefinition<Ports, Schema extends z.ZodType, Output, Prepared> extends Omit<Definition<Ports, Schema, Output>, 'run'>, Audited {
   /** Slow work that must not hold the transaction open, such as hashing a password. It may refuse; a repeat runs it again. */
   readonly prepare?: (ctx: Context<Ports>, input: z.output<Schema>) => Promise<Prepared>;
   /** A refusal that is thrown undoes everything; one that is returned commits what was done, such as the count of wrong codes. */
@@ -55,18 +60,19 @@ export function command<Ports, Schema extends z.ZodType, Output, Prepared = unde
 ): Operation<Ports, z.input<Schema>, Output> {
   const facts: OperationFacts = { name: definition.name, kind: 'command', requires: definition.requires };
   const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
-    authorize(definition.requires, ctx.principal, ctx.clock);
-    const call = { ctx, input: parse(definition.input, raw), key: ctx.idempotency, answer: ctx.answer };
-    const prepared = (await definition.prepare?.(ctx, call.input)) as Prepared;
-    const runOne: GroupRun<Call<Ports, z.output<Schema>>> = async (em) => [await definition.run({ ...ctx, em }, call.input, prepared)];
+    let result: unknown;
+    let call: Call<Ports, z.output<Schema>> | null = null;
     try {
-      const [result] = await transaction(ctx.em, (em) => withReceipts(em, [call], runOne));
-      return settle<Output>(result);
+      authorize(definition.requires, ctx.principal, ctx.clock);
+      const { input } = (call = { ctx, input: parse(definition.input, raw), key: ctx.idempotency, answer: ctx.answer });
+      const prepared = (await definition.prepare?.(ctx, input)) as Prepared;
+      const runOne = audited(definition, async (em) => [await definition.run({ ...ctx, em }, input, prepared)]);
+      [result] = await transaction(ctx.em, (em) => withReceipts(em, [call!], runOne));
     } catch (error) {
-      // The refusal undid the transaction, so its receipt goes into one of its own: nothing else was done that it could miss.
-      if (isKept(error) && ctx.idempotency !== null && !ctx.answer.replayed) await transaction(ctx.em, (em) => keepReceipt(em, call, error));
+      await leaveTraces(ctx, definition.name, call, error);
       throw error;
     }
+    return settle<Output>(result);
   };
   return Object.assign(run, { facts });
 }
@@ -78,7 +84,7 @@ export interface Call<Ports, Input> {
   readonly answer: Answer;
 }
 
-interface GroupDefinition<Ports, Schema extends z.ZodType, Output> extends Omit<Definition<Ports, Schema, Output>, 'run'> {
+interface GroupDefinition<Ports, Schema extends z.ZodType, Output> extends Omit<Definition<Ports, Schema, Output>, 'run'>, Audited {
   /** A key given in the input counts before the header's (memory store). */
   readonly keyOf?: (input: z.output<Schema>) => string | null | undefined;
   /** Whether this value is kept with the key; by default every value is. */
@@ -92,9 +98,15 @@ export function groupedCommand<Ports, Schema extends z.ZodType, Output>(
   definition: GroupDefinition<Ports, Schema, Output>,
 ): Operation<Ports, z.input<Schema>, Output> {
   const facts: OperationFacts = { name: definition.name, kind: 'command', requires: definition.requires };
-  const runAll: GroupRun<Call<Ports, z.output<Schema>>> = (em, calls) => withReceipts(em, calls, definition.runGroup, definition.keeps as ((output: unknown) => boolean) | undefined);
+  const runGroup = audited(definition, definition.runGroup as GroupRun<Call<Ports, z.output<Schema>>>);
+  const runAll: GroupRun<Call<Ports, z.output<Schema>>> = (em, calls) => withReceipts(em, calls, runGroup, definition.keeps as ((output: unknown) => boolean) | undefined);
   const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
-    authorize(definition.requires, ctx.principal, ctx.clock);
+    try {
+      authorize(definition.requires, ctx.principal, ctx.clock);
+    } catch (error) {
+      await leaveTraces(ctx, definition.name, null, error);
+      throw error;
+    }
     const input = parse(definition.input, raw);
     const named = definition.keyOf?.(input);
     const key = named ? { key: named, fingerprint: ctx.idempotency?.fingerprint ?? fingerprint([definition.name, raw]) } : ctx.idempotency;
@@ -102,6 +114,38 @@ export function groupedCommand<Ports, Schema extends z.ZodType, Output>(
   };
   return Object.assign(run, { facts });
 }
+
+/** Runs the calls and writes one audit entry for each, in the same transaction. */
+const audited = <Ports, Input>({ name, subjectsOf = idOf }: Audited & { name: string }, run: GroupRun<Call<Ports, Input>>): GroupRun<Call<Ports, Input>> => async (em, calls) => {
+  const results = await run(em, calls);
+  const entries = calls.flatMap(({ ctx, input }, index) => {
+    const result = results[index];
+    if (ctx.principal === null) return [];
+    if (result instanceof Error) return isAudited(result) ? [auditEntry(ctx, { operation: name, subjectIds: idOf(input), outcome: result.code })] : [];
+    return [auditEntry(ctx, { operation: name, subjectIds: subjectsOf(input as never, result as never) })];
+  });
+  await recordAudit(em, entries, calls[0]!.ctx.clock.now());
+  return results;
+};
+
+const idOf = (...candidates: readonly unknown[]): string[] =>
+  candidates.flatMap((one) => (typeof (one as { id?: unknown } | null)?.id === 'string' ? [(one as { id: string }).id] : [])).slice(-1);
+
+/** A refusal undid its transaction, so its receipt and its audit entry go into one of their own: nothing else was done that they could miss. */
+async function leaveTraces<Ports, Input>(ctx: Context<Ports>, operation: string, call: Call<Ports, Input> | null, error: unknown): Promise<void> {
+  if (ctx.answer.replayed) return;
+  const receipt = call !== null && call.key !== null && isKept(error) ? { call, error } : null;
+  const outcome = ctx.principal !== null && isAudited(error) ? error.code : null;
+  if (receipt === null && outcome === null) return;
+  await transaction(ctx.em, async (em) => {
+    if (receipt !== null) await keepReceipt(em, receipt.call, receipt.error);
+    if (outcome !== null) await recordAudit(em, [auditEntry(ctx, { operation, subjectIds: idOf(call?.input), outcome })], ctx.clock.now());
+  });
+}
+
+/** Bad input, limits and our own faults are no deeds; a repeat that came too early is none either. */
+const isAudited = (error: unknown): error is DomainError =>
+  error instanceof DomainError && error.status >= 401 && error.status <= 409 && !error.code.startsWith('idempotency_');
 
 /** Answers calls whose key was used from their receipts, runs the others, keeps their receipts: all in the transaction of `em`. */
 export async function withReceipts<Ports, Input>(

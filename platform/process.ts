@@ -1,5 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core';
 import type { Logger } from 'pino';
+import { auditMigration } from './audit/migration.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { internalRequest } from './context.ts';
@@ -18,6 +19,8 @@ import { platformMigration } from './migrations/0001-platform.ts';
 import { loadSecrets } from './secrets.ts';
 import { openSubgraph } from './subgraph/subgraph.ts';
 import type { OpenSubgraph, Subgraph } from './subgraph/subgraph.ts';
+import { webhooksMigration } from './webhooks/migration.ts';
+import { startWebhooks } from './webhooks/start-webhooks.ts';
 
 /** What every process of the product opens first, whichever part it plays. */
 export interface Process {
@@ -26,6 +29,8 @@ export interface Process {
   open(subgraph: Subgraph): Promise<OpenSubgraph>;
   /** Works on the jobs of these subgraphs until stopped. */
   work(open: readonly OpenSubgraph[]): Promise<{ stop(): Promise<void> }>;
+  /** Delivers to webhooks until stopped; all areas must be open here, because each renders its own events. */
+  deliver(open: readonly OpenSubgraph[], options: { allowPrivate: boolean }): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 }
 
@@ -38,7 +43,7 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
     poolMax: config.databasePoolMax,
     logger,
   });
-  await migrate(database, [platformMigration, exportsMigration, ...subgraphs.flatMap(({ migrations }) => migrations)]);
+  await migrate(database, [platformMigration, exportsMigration, webhooksMigration, auditMigration, ...subgraphs.flatMap(({ migrations }) => migrations)]);
   const own = housekeeping(database, config, clock);
   await installJobs(database, [...own, ...subgraphs.flatMap((subgraph) => handlersOf(subgraph, config))].map(({ job }) => job));
   const groupCommit = new GroupCommit({
@@ -60,6 +65,7 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
         handlers: [...own, ...open.flatMap((one) => handlersOf(one.subgraph, config).map((handler) => bound(handler, one)))],
         makeContext: () => undefined,
       }),
+    deliver: (open, { allowPrivate }) => startWebhooks({ platform, database, open, allowPrivate }),
     close: () => database.close(),
   };
 }

@@ -16,11 +16,11 @@ export const requirements = {
   /** An admin key, a workspace Admin or Owner, or an Architect. Keys and webhooks outlive an OAuth token, so no scope reaches them. */
   vaultAdmin: (principal: Principal) => unscoped(principal) ?? (isArchitect(principal) ? null : lacks(principal, 'admin')),
   /** An Architect or an admin key. */
-  fullExport: (principal: Principal) =>
+  organizationAdmin: (principal: Principal) =>
     unscoped(principal) ??
     (isArchitect(principal) || (principal.kind === 'api_key' && workspacesWith(principal, 'admin').length > 0)
       ? null
-      : denied('A full export needs the role Architect or Sovereign in the organization, or an admin key.')),
+      : denied('This needs the role Architect or Sovereign in the organization, or an admin key.')),
   /** The session of an Architect or a Sovereign. */
   architect: (principal: Principal) => unscoped(principal) ?? lacksRole(principal),
   /** A user's own session: what concerns signing in is never delegated. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { auditEntry, recordAudit } from '#platform/audit/record-audit.ts';
 import type { Context } from '#platform/context.ts';
 import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
@@ -36,7 +37,10 @@ export async function checkPassword(ctx: Context, { email, password }: { email: 
     return row ?? null;
   });
   if (found instanceof DomainError) throw found;
-  if (!(await isPassword(password, found?.password_hash ?? null)) || found === null) throw new DomainError('unauthenticated', 'The e-mail address or the password is wrong.');
+  if (!(await isPassword(password, found?.password_hash ?? null)) || found === null) {
+    if (found !== null) await recordAudit(ctx.em, [auditEntry(ctx, { operation: 'signIn', subjectIds: [], outcome: 'unauthenticated' }, { organizationId: found.organization_id, userId: found.id })], ctx.clock.now());
+    throw new DomainError('unauthenticated', 'The e-mail address or the password is wrong.');
+  }
   await transaction(ctx.em, async (em) => {
     await query(em, 'update identity.failure set count = count - 1, locked_until = null where subject = $1 and count > 1', [address.subject]);
     await forgive(em, account.subject);

@@ -17,4 +17,11 @@ export const identityExports = [
     from: 'identity.api_key',
     columns: 'id, vault_id, workspace_id, name, level, service_account, prefix, created_by, created_at, expires_at, revoked_at',
   }),
+  tableFile({ name: 'identity/publishers', from: 'identity.publisher', columns: 'id, slug, name, created_by, created_at' }),
+  tableFile({
+    name: 'identity/audit-log',
+    from: 'platform.audit_entry',
+    columns: `id, organization_id, created_at, actor_kind, credential_id, user_id, operation, subject_ids, outcome, request_id, address, user_agent, sequence, encode(hash, 'hex') as hash`,
+    first: 0,
+  }),
 ];

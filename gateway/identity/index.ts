@@ -18,23 +18,36 @@ import { confirmTotp } from './operations/confirm-totp.ts';
 import { createApiKey } from './operations/create-api-key.ts';
 import { createPublisher } from './operations/create-publisher.ts';
 import { createUser } from './operations/create-user.ts';
+import { createWebhook } from './operations/create-webhook.ts';
+import { deleteWebhook } from './operations/delete-webhook.ts';
 import { enrollTotp } from './operations/enroll-totp.ts';
 import { getExport } from './operations/get-export.ts';
 import { getOrganization } from './operations/get-organization.ts';
 import { getSession } from './operations/get-session.ts';
 import { getUser } from './operations/get-user.ts';
+import { getWebhook } from './operations/get-webhook.ts';
 import { listApiKeys } from './operations/list-api-keys.ts';
+import { listAuditLog } from './operations/list-audit-log.ts';
 import { listMembers } from './operations/list-members.ts';
+import { listWebhookDeliveries } from './operations/list-webhook-deliveries.ts';
+import { listWebhooks } from './operations/list-webhooks.ts';
 import { listWorkspaces } from './operations/list-workspaces.ts';
+import { redeliverWebhook } from './operations/redeliver-webhook.ts';
 import { removeMember } from './operations/remove-member.ts';
+import { replayWebhook } from './operations/replay-webhook.ts';
 import { revokeApiKey } from './operations/revoke-api-key.ts';
+import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts';
 import { setMember } from './operations/set-member.ts';
 import { signIn } from './operations/sign-in.ts';
 import { signOut } from './operations/sign-out.ts';
 import { startFullExport } from './operations/start-full-export.ts';
 import { stepUp } from './operations/step-up.ts';
+import { testWebhook } from './operations/test-webhook.ts';
+import { updateWebhook } from './operations/update-webhook.ts';
+import { verifyAuditLog } from './operations/verify-audit-log.ts';
 import { loadOrganization, loadUser, loadVault, loadWorkspace } from './references.ts';
 import { ApiKeyResolver } from './resolvers/api-key.ts';
+import { AuditLogResolver } from './resolvers/audit-log.ts';
 import { ExportResolver } from './resolvers/export.ts';
 import { MemberResolver } from './resolvers/member.ts';
 import { OrganizationResolver } from './resolvers/organization.ts';
@@ -42,6 +55,7 @@ import { PublisherResolver } from './resolvers/publisher.ts';
 import { SessionResolver } from './resolvers/session.ts';
 import { UserResolver } from './resolvers/user.ts';
 import { VaultResolver } from './resolvers/vault.ts';
+import { WebhookResolver } from './resolvers/webhook.ts';
 import { WorkspaceResolver } from './resolvers/workspace.ts';
 
 /**
@@ -51,7 +65,7 @@ import { WorkspaceResolver } from './resolvers/workspace.ts';
 export const identity: Subgraph = {
   name: 'identity',
   entities: [Organization, Vault, Workspace, User, ApiKey],
-  resolvers: [OrganizationResolver, VaultResolver, WorkspaceResolver, UserResolver, ApiKeyResolver, ExportResolver, SessionResolver, MemberResolver, PublisherResolver],
+  resolvers: [OrganizationResolver, VaultResolver, WorkspaceResolver, UserResolver, ApiKeyResolver, ExportResolver, SessionResolver, MemberResolver, PublisherResolver, AuditLogResolver, WebhookResolver],
   references: {
     Organization: loadOrganization,
     Vault: loadVault,
@@ -61,6 +75,8 @@ export const identity: Subgraph = {
   operations: [
     getOrganization, getUser, listWorkspaces, createApiKey, listApiKeys, revokeApiKey, startFullExport, getExport,
     signIn, getSession, signOut, stepUp, enrollTotp, confirmTotp, changePassword, createUser, listMembers, setMember, removeMember, createPublisher,
+    listAuditLog, verifyAuditLog,
+    createWebhook, listWebhooks, getWebhook, updateWebhook, deleteWebhook, rotateWebhookSecret, testWebhook, listWebhookDeliveries, redeliverWebhook, replayWebhook,
   ],
   migrations: [identityMigration, signInMigration, oauthMigration],
   openPorts: async () => ({ close: async () => {} }),

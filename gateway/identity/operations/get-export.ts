@@ -13,7 +13,7 @@ export interface ExportStatus extends Export {
 
 export const getExport = query({
   name: 'getExport',
-  requires: 'fullExport',
+  requires: 'organizationAdmin',
   input: z.strictObject({ id: z.string() }),
   run: async (ctx: Context, { id }): Promise<ExportStatus> => {
     const found = await findExport(ctx.em, id, ctx.principal!.organizationId);

@@ -16,6 +16,7 @@ export const removeMember = command({
   name: 'removeMember',
   requires: 'session',
   input: z.strictObject({ userId: z.string(), workspaceId: z.string().nullish() }),
+  subjectsOf: (_input, { userId, workspaceId }: RemoveMemberReceipt) => [userId, workspaceId],
   run: async (ctx: Context, { userId, workspaceId: named }): Promise<RemoveMemberReceipt> => {
     const workspaceId = await ownedWorkspace(ctx, named);
     await refuseLastOwner(ctx, workspaceId, userId);

@@ -12,6 +12,7 @@ export const setMember = command({
   name: 'setMember',
   requires: 'session',
   input: z.strictObject({ userId: z.string(), role: z.enum(WorkspaceRole), workspaceId: z.string().nullish() }),
+  subjectsOf: (_input, { userId, workspaceId }: Member) => [userId, workspaceId],
   run: async (ctx: Context, { userId, role, workspaceId: named }): Promise<Member> => {
     const workspaceId = await ownedWorkspace(ctx, named);
     const [user] = await query(ctx.em, 'select id from identity.user where id = $1 and organization_id = $2', [userId, ctx.principal!.organizationId]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { auditEntry, recordAudit } from '#platform/audit/record-audit.ts';
 import type { Context } from '#platform/context.ts';
 import { query } from '#platform/database/query.ts';
 import { newId } from '#platform/ids.ts';
@@ -36,7 +37,9 @@ export const signIn = command({
     const sessionId = newId('session');
     const expiresAt = new Date(now.getTime() + ctx.config.sessionTtlSeconds * 1000);
     await query(ctx.em, insertSession, [sessionId, userId, digestOf(token), ctx.client?.address ?? null, ctx.client?.userAgent ?? null, now, expiresAt]);
-    return { sessionId, token, expiresAt: expiresAt.toISOString(), totpRequired: isTotpEnrolled, user: await signedInUser(ctx, userId) };
+    const user = await signedInUser(ctx, userId);
+    await recordAudit(ctx.em, [auditEntry(ctx, { operation: 'signIn', subjectIds: [sessionId] }, { organizationId: user.organizationId, userId })], now);
+    return { sessionId, token, expiresAt: expiresAt.toISOString(), totpRequired: isTotpEnrolled, user };
   },
 });
 

@@ -12,7 +12,7 @@ export interface ExportReceipt {
 
 export const startFullExport = command({
   name: 'startFullExport',
-  requires: 'fullExport',
+  requires: 'organizationAdmin',
   input: z.strictObject({}),
   run: async (ctx: Context): Promise<ExportReceipt> => {
     const receipt = { id: newId('export'), state: ExportState.QUEUED };

@@ -33,6 +33,7 @@ export const batchStoreMemory = groupedCommand({
   // Elements are checked one by one, so that a bad one fails alone.
   input: z.strictObject({ memories: z.array(z.unknown()).min(1, 'must hold at least one object').max(batchSizeMax, `must hold at most ${batchSizeMax} objects`) }),
   keeps: ({ stored }) => stored > 0,
+  subjectsOf: (_input, { results }: BatchReceipt) => results.flatMap(({ id }) => id ?? []),
   runGroup: async (em: EntityManager, batches: readonly Call<MemoryPorts, { memories: unknown[] }>[]): Promise<BatchReceipt[]> => {
     const elements = batches.map((batch) => batch.input.memories.map((memory) => elementOf(batch, memory)));
     const calls = elements.flat().filter(isAccepted<StoreCall>);
