@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from 'oidc-provider';
 import type { Client, InteractionResults, Provider } from 'oidc-provider';
+import { auditEntry, recordAudit } from '#platform/audit/record-audit.ts';
 import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
 import { DomainError } from '#platform/errors.ts';
@@ -17,6 +18,7 @@ import type { Page, Request } from './pages.ts';
 /** Who has signed in here so far. It stands in the interaction's record, which the browser's cookie names. */
 interface SignedIn {
   readonly userId: string;
+  readonly organizationId: string;
   /** The user has an authenticator and gave no code yet. */
   readonly isCodeDue: boolean;
   readonly codeGivenAtMs: number | null;
@@ -80,7 +82,10 @@ async function show(visit: Visit, fault?: string, email?: string): Promise<Page>
 
 async function answer(visit: Visit, form: URLSearchParams): Promise<Outcome> {
   const step = stepOf(visit);
-  if (form.get('answer') === 'no') return refuse(visit, 'the user refused');
+  if (form.get('answer') === 'no') {
+    if (step === 'consent') await record(visit, 'refuseOauthClient');
+    return refuse(visit, 'the user refused');
+  }
   // A form of an earlier step, sent again.
   if (form.get('step') !== step) return hereAgain(visit);
   try {
@@ -97,20 +102,28 @@ async function answer(visit: Visit, form: URLSearchParams): Promise<Outcome> {
 async function signIn(visit: Visit, form: URLSearchParams): Promise<Outcome> {
   const ctx = currentCall();
   const { userId, organizationId, isTotpEnrolled } = await checkPassword(ctx, { email: (form.get('email') ?? '').replaceAll('\0', ''), password: form.get('password') ?? '' });
-  if (organizationId !== organizationOf(visit)) return refuse(visit, 'the client belongs to another organization than the user');
-  return remember(visit, { userId, isCodeDue: isTotpEnrolled, codeGivenAtMs: null });
+  const signedIn = { userId, organizationId, isCodeDue: isTotpEnrolled, codeGivenAtMs: null };
+  if (organizationId !== organizationOf(visit)) {
+    await record({ ...visit, signedIn }, 'allowOauthClient', 'permission_denied');
+    return refuse(visit, 'the client belongs to another organization than the user');
+  }
+  return remember(visit, signedIn);
 }
 
 async function giveCode(visit: Visit, form: URLSearchParams): Promise<Outcome> {
   const ctx = currentCall();
-  const { userId } = visit.signedIn!;
-  await checkCode(ctx, userId, (form.get('code') ?? '').replaceAll(' ', ''));
-  return remember(visit, { userId, isCodeDue: false, codeGivenAtMs: ctx.clock.now().getTime() });
+  const { userId, organizationId } = visit.signedIn!;
+  await checkCode(ctx, userId, (form.get('code') ?? '').replaceAll(' ', '')).catch(async (error: unknown) => {
+    if (error instanceof DomainError) await record(visit, 'signIn', error.code);
+    throw error;
+  });
+  return remember(visit, { userId, organizationId, isCodeDue: false, codeGivenAtMs: ctx.clock.now().getTime() });
 }
 
 async function remember(visit: Visit, signedIn: SignedIn): Promise<Outcome> {
   visit.interaction.result = { signedIn };
   await visit.interaction.persist();
+  if (!signedIn.isCodeDue) await record({ ...visit, signedIn }, 'signIn');
   const { scopes: asked, workspaces } = await askedOf({ ...visit, signedIn });
   if (asked.length === 0) return refuse(visit, 'the user cannot give the scope growth: it needs an authenticator and a managing role');
   if (workspaces.length === 0) return refuse(visit, 'the user is a member of no workspace');
@@ -130,12 +143,19 @@ async function allow(visit: Visit, form: URLSearchParams): Promise<Outcome> {
   grant.addRar({ type: 'quadrivium', workspaceId: workspaceId!, steppedUpUntilMs } satisfies Allowed);
   await transaction(ctx.em, (em) => inCall({ ...ctx, em }, async () => {
     await grant.save();
+    await record(visit, 'allowOauthClient', 'succeeded', [grant.jti]);
   }));
   return finish(visit, { login: { accountId: userId, remember: false }, consent: { grantId: grant.jti } });
 }
 
 function refuse(visit: Visit, reason: string): Promise<Outcome> {
   return finish(visit, { error: 'access_denied', error_description: reason });
+}
+
+/** In the audit log of the user's organization, by the transaction of the call if it has one. */
+async function record({ client, signedIn }: Visit, operation: string, outcome = 'succeeded', made: readonly string[] = []): Promise<void> {
+  const ctx = currentCall();
+  await recordAudit(ctx.em, [auditEntry(ctx, { operation, subjectIds: [...made, client.clientId], outcome }, signedIn)], ctx.clock.now());
 }
 
 const hereAgain = ({ interaction }: Visit): Outcome => ({ location: `/oauth/interaction/${interaction.uid}` });

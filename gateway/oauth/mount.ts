@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
+import type { Logger } from 'pino';
+import { auditEntry, recordAudit } from '#platform/audit/record-audit.ts';
 import type { Config } from '#platform/config.ts';
 import type { Context, RequestContext } from '#platform/context.ts';
 import { DomainError } from '#platform/errors.ts';
@@ -31,7 +33,7 @@ export function mountOauth(http: FastifyInstance, { config, issuer, key, onRevok
   let opened: { provider: Provider; answer: ReturnType<Provider['callback']> } | undefined;
   const open = () => {
     if (opened === undefined) {
-      const provider = createProvider({ issuer: issuer(), config, key, onRevoked });
+      const provider = createProvider({ issuer: issuer(), config, logger: http.log as Logger, key, onRevoked });
       opened = { provider, answer: provider.callback() };
     }
     return opened;
@@ -58,6 +60,7 @@ export function mountOauth(http: FastifyInstance, { config, issuer, key, onRevok
       const ctx = await contextFor(request, caller).catch((error: unknown) => refused(error, reply));
       if (ctx === undefined) return;
       if (caller === 'architect' && !mayRegister(ctx)) {
+        await recordAudit(ctx.em, [auditEntry(ctx, { operation: 'registerOauthClient', subjectIds: [], outcome: 'permission_denied' })], ctx.clock.now());
         await reply.code(403).send({ error: 'insufficient_scope', error_description: 'registering a client needs the session token of an Architect or a Sovereign' });
         return;
       }

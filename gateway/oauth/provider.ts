@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { errors, interactionPolicy, Provider } from 'oidc-provider';
 import type { Client, ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
+import type { Logger } from 'pino';
 import type { Config } from '#platform/config.ts';
 import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
@@ -25,13 +26,14 @@ const GRANT_SECONDS = 10 * 366 * 86_400;
 interface ProviderOptions {
   readonly issuer: string;
   readonly config: Config;
+  readonly logger: Logger;
   readonly key: SigningKey;
   /** Called before the answer is sent: this process is not to wait for the notification. */
   readonly onRevoked: () => void;
 }
 
 /** OAuth 2.0 by a certified library: authorization code with PKCE, rotating refresh tokens, registration, revocation. */
-export function createProvider({ issuer, config, key, onRevoked }: ProviderOptions): Provider {
+export function createProvider({ issuer, config, logger, key, onRevoked }: ProviderOptions): Provider {
   const provider = new Provider(issuer, {
     adapter: recordsOf,
     jwks: { keys: [key.jwk as JWK] },
@@ -104,10 +106,9 @@ export function createProvider({ issuer, config, key, onRevoked }: ProviderOptio
     if ((ctx.body as { error?: string } | undefined)?.error === 'unsupported_token_type') await revokeAccessToken(ctx as unknown as KoaContextWithOIDC, { issuer: () => issuer, publicKey: key.publicKey });
   });
   provider.on('grant.revoked', onRevoked);
-  provider.on('server_error', (_ctx, error) => {
-    const { logger, requestId } = currentCall();
-    logger.error({ err: error, requestId }, 'OAuth failed');
-  });
+  provider.on('server_error', ({ res }, error) => logger.error({ err: error, requestId: res.getHeader('x-request-id') }, 'an OAuth request failed'));
+  // Koa prints what nobody listens to: clients that went away in the middle.
+  provider.onerror = (error) => logger.debug({ err: error }, 'an OAuth request broke off');
   return provider;
 }
 
@@ -148,7 +149,7 @@ async function revokeAccessToken(ctx: KoaContextWithOIDC, tokens: AccessTokens):
   const { em, clock } = currentCall();
   const claims = await claimsOf(String(ctx.oidc.params!['token']), tokens, clock.now());
   if (claims?.client_id === ctx.oidc.client!.clientId) {
-    await transaction(em, (own) => revokeGrant(own, claims.grant_id));
+    await transaction(em, (own) => revokeGrant(own, claims.grant_id, 'revokeOauthGrant'));
     ctx.oidc.provider.emit('grant.revoked', ctx, claims.grant_id);
   }
   ctx.status = 200;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/core';
-import { errors } from 'oidc-provider';
+import { errors, Provider } from 'oidc-provider';
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
+import { auditEntry, recordAudit } from '#platform/audit/record-audit.ts';
 import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
 import { currentCall } from './current-call.ts';
@@ -24,7 +25,10 @@ const noSession: Adapter = {
 const records = (model: string): Adapter => {
   const keyOf = (id: string): string => (model === 'Client' || model === 'Grant' ? id : digestOf(id));
   return {
-    upsert: (id, payload, expiresInSeconds) => save(currentCall().em, { model, key: keyOf(id), payload, expiresInSeconds }),
+    upsert: (id, payload, expiresInSeconds) => {
+      const saved = { model, key: keyOf(id), payload, expiresInSeconds };
+      return model === 'Client' ? register(saved) : save(currentCall().em, saved);
+    },
     find: async (id) => {
       // No text of PostgreSQL holds a NUL.
       if (id.includes('\0')) return undefined;
@@ -35,7 +39,8 @@ const records = (model: string): Adapter => {
     consume: (id) => consume(model, keyOf(id)),
     destroy: async (id) => {
       const { em } = currentCall();
-      if (model === 'Grant') await transaction(em, (own) => revokeGrant(own, id));
+      // The library ends a grant where the client asks for it, and wherever a code or a refresh token was used before.
+      if (model === 'Grant') await transaction(em, (own) => revokeGrant(own, id, Provider.ctx?.oidc.route === 'revocation' ? 'revokeOauthGrant' : 'reuseOauthToken'));
       else await query(em, 'delete from identity.oauth_record where model = $1 and id = $2', [model, keyOf(id)]);
     },
     revokeByGrantId: async (grantId) => {
@@ -65,6 +70,14 @@ async function save(em: EntityManager, { model, key, payload: { jti: _jti, ...pa
   }
 }
 
+function register(client: Saved): Promise<void> {
+  const ctx = currentCall();
+  return transaction(ctx.em, async (em) => {
+    await save(em, client);
+    await recordAudit(em, [auditEntry(ctx, { operation: 'registerOauthClient', subjectIds: [client.key] })], ctx.clock.now());
+  });
+}
+
 /**
  * oidc-provider looks whether a code or a refresh token was used before, then marks it. Of two that come at once, both find it
  * unused; the one that marks it second is the thief or the robbed, nobody knows which, so the grant ends (RFC 9700, 4.14.2).
@@ -73,7 +86,7 @@ async function consume(model: string, key: string): Promise<void> {
   const { em, clock } = currentCall();
   const [row] = await query<{ grant_id: string; is_first: boolean }>(em, consumeRecord, [model, key, clock.now()]);
   if (row?.is_first) return;
-  if (row) await transaction(em, (own) => revokeGrant(own, row.grant_id));
+  if (row) await transaction(em, (own) => revokeGrant(own, row.grant_id, 'reuseOauthToken'));
   throw new errors.InvalidGrant({ detail: 'used twice at the same time' });
 }
 

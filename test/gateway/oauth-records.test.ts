@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { auditMigration } from '#platform/audit/migration.ts';
 import { readConfig } from '#platform/config.ts';
 import type { Context } from '#platform/context.ts';
 import type { Database } from '#platform/database/database.ts';
@@ -10,6 +11,7 @@ import { identityMigration } from '../../gateway/identity/migrations/0001-identi
 import { oauthMigration } from '../../gateway/identity/migrations/0003-oauth.ts';
 import { inCall } from '../../gateway/oauth/current-call.ts';
 import { recordsOf } from '../../gateway/oauth/records.ts';
+import { userOf } from '../harness/slice.ts';
 import { openTestDatabase } from '../platform/open-test-database.ts';
 
 const start = new Date('2026-03-01T12:00:00Z');
@@ -17,11 +19,17 @@ let now = start;
 let database: Database;
 const config = readConfig({ OAUTH_ACCESS_TTL_SECONDS: '900' });
 
+const architect = userOf({ organizationRole: 'architect' });
+
 /** As one request of the library's. */
 const call = <T>(run: () => Promise<T>): Promise<T> =>
-  inCall({ em: database.orm.em.fork(), clock: { now: () => now }, config, logger: pino({ level: 'silent' }) } as unknown as Context, run);
+  inCall({ em: database.orm.em.fork(), principal: architect, requestId: 'req_1', client: null, clock: { now: () => now }, config, logger: pino({ level: 'silent' }) } as unknown as Context, run);
 const later = (seconds: number): Date => new Date(start.getTime() + seconds * 1000);
 const forget = () => forgetOauthRecords({ em: database.orm.em.fork(), clock: { now: () => now } });
+
+/** What the audit log says of a subject. */
+const auditOf = (subject: string) =>
+  database.execute('select operation, outcome, actor_kind, user_id, subject_ids from platform.audit_entry where $1 = any(subject_ids) order by id', [subject]);
 
 const grants = recordsOf('Grant');
 const codes = recordsOf('AuthorizationCode');
@@ -30,7 +38,9 @@ const clients = recordsOf('Client');
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  await migrate(database, [platformMigration, identityMigration, oauthMigration]);
+  await migrate(database, [platformMigration, auditMigration, identityMigration, oauthMigration]);
+  await database.execute(`insert into identity.organization (id, name, plan, created_at) values ('org_a', 'A', 'free', now())`);
+  await database.execute(`insert into identity.user (id, organization_id, email, name, created_at) values ('usr_a', 'org_a', 'a@a.example', 'A', now())`);
 });
 afterAll(() => database.close());
 beforeEach(async () => {
@@ -46,6 +56,11 @@ test('what is kept is found as it was, until its time', async () => {
   expect(await call(() => recordsOf('Interaction').find('abc'))).toBeUndefined();
 });
 
+test('a registration and its audit entry are one', async () => {
+  await call(() => clients.upsert('ocl_2', { client_id: 'ocl_2' }));
+  expect(await auditOf('ocl_2')).toEqual([{ operation: 'registerOauthClient', outcome: 'succeeded', actor_kind: 'session', user_id: 'usr_a', subject_ids: ['ocl_2'] }]);
+});
+
 test('nothing that opens a door is readable in the database', async () => {
   await call(() => refreshTokens.upsert('the-refresh-token', { jti: 'the-refresh-token', grantId: 'gra_1' }, 60));
   await call(() => clients.upsert('ocl_1', { client_id: 'ocl_1', client_secret: 'the-client-secret' }));
@@ -55,13 +70,14 @@ test('nothing that opens a door is readable in the database', async () => {
 });
 
 test('a token is used once; the second use ends its grant', async () => {
-  await call(() => grants.upsert('gra_1', { jti: 'gra_1', accountId: 'usr_a' }, 60));
+  await call(() => grants.upsert('gra_1', { jti: 'gra_1', accountId: 'usr_a', clientId: 'ocl_1' }, 60));
   await call(() => refreshTokens.upsert('one', { jti: 'one', grantId: 'gra_1' }, 60));
   const uses = await Promise.allSettled(Array.from({ length: 5 }, () => call(() => refreshTokens.consume('one'))));
   expect(uses.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const use of uses) if (use.status === 'rejected') expect(use.reason).toMatchObject({ error: 'invalid_grant' });
   expect(await call(() => grants.find('gra_1'))).toBeUndefined();
   expect(await call(() => refreshTokens.find('one'))).toMatchObject({ consumed: true });
+  expect(await auditOf('gra_1')).toEqual([{ operation: 'reuseOauthToken', outcome: 'permission_denied', actor_kind: 'oauth', user_id: 'usr_a', subject_ids: ['gra_1', 'ocl_1'] }]);
 });
 
 test('a grant ends an access token after the last of its tokens, and is then forgotten with them; clients stay', async () => {
