@@ -8,6 +8,7 @@ import type { Config } from '#platform/config.ts';
 import { openProcess } from '#platform/process.ts';
 import { buildSubgraph } from '#platform/subgraph/schema.ts';
 import type { Subgraph } from '#platform/subgraph/subgraph.ts';
+import { allowsPrivateTargets } from '#platform/webhooks/target.ts';
 import { mountDocs } from './docs.ts';
 import { mountDownload } from './download.ts';
 import { mountGraphql } from './graphql.ts';
@@ -80,6 +81,10 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   // Identity's jobs too: a worker knows the areas alone.
   const worker = await opened.work(local);
   stopping.push(() => worker.stop());
+  if (!isRemote) {
+    const deliveries = await opened.deliver(local, { allowPrivate: allowsPrivateTargets(config) });
+    stopping.push(() => deliveries.stop());
+  }
   // Last in, first out: nobody new comes in, what is in hand ends, then its ground is taken away.
   await http.listen({ host: config.host, port: config.port });
   stopping.push(() => closeHttp(http));

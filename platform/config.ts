@@ -73,7 +73,7 @@ const settings = {
   WEBHOOK_DELIVERIES_PER_SECOND: count(100).describe('Deliveries to one webhook in a second at most.'),
   WEBHOOK_DISABLE_SECONDS: seconds(432_000).describe('A webhook that failed without a success for so long is disabled.'),
   WEBHOOK_ROTATION_SECONDS: seconds(86_400).describe('How long the old secret signs beside the new one.'),
-  WEBHOOK_ALLOW_PRIVATE: flag.nullable().default(null).describe('Allow webhooks to private and loopback addresses; by default only while listening on loopback.'),
+  WEBHOOK_ALLOW_PRIVATE: flag.nullable().default(null).describe('Allow webhooks to private and loopback addresses; by default only while listening on loopback, and never in a worker.'),
 
   GRAPHQL_COST_MAX: count(5000).describe('Cost of a GraphQL operation at most.'),
   PERSISTED_ONLY: flag.default(false).describe('Serve the registered GraphQL documents only.'),
@@ -119,12 +119,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (values.EMBEDDER === 'openai' && (values.EMBEDDER_URL === null || values.EMBEDDER_MODEL === null)) {
     throw new ConfigError('EMBEDDER=openai needs EMBEDDER_URL and EMBEDDER_MODEL.');
   }
-  const isLoopback = ['127.0.0.1', '::1', 'localhost'].includes(values.HOST);
-  if (!isLoopback && values.TLS_CERT === null && values.TRUST_PROXY === null) {
+  if (!isLoopback(values.HOST) && values.TLS_CERT === null && values.TRUST_PROXY === null) {
     throw new ConfigError(`HOST: refusing to serve plain HTTP on '${values.HOST}'. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=true behind a proxy that speaks HTTPS.`);
   }
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [camelCase(name), value])) as Config;
 }
+
+/** Whether an address to listen on is reached from this machine alone. */
+export const isLoopback = (host: string): boolean => ['127.0.0.1', '::1', 'localhost'].includes(host);
 
 const camelCase = (name: string): string => name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 

@@ -8,7 +8,7 @@ import { subgraphs } from './register.ts';
 /**
  * One part of the product as a process of its own:
  *   --serve <area>   answers the gateway's fetches for that area
- *   --work           does the background work of all areas
+ *   --work           does the background work of all areas, and delivers to webhooks
  */
 async function start(): Promise<void> {
   const [mode, name] = process.argv.slice(2).filter((argument) => argument !== '--');
@@ -23,14 +23,14 @@ async function start(): Promise<void> {
   // Every process knows all areas, so that whoever starts first migrates for all.
   const opened = await openProcess({ config, logger, clock: systemClock, subgraphs });
   const open = await Promise.all((mode === '--work' ? subgraphs : serves).map((subgraph) => opened.open(subgraph)));
-  const running = mode === '--work' ? await opened.work(open) : await serveSubgraph(open[0]!, opened, config, logger);
+  const running = mode === '--work' ? [await opened.work(open), await opened.deliver(open, { allowPrivate: config.webhookAllowPrivate ?? false })] : [await serveSubgraph(open[0]!, opened, config, logger)];
   logger.info({ part: name ?? 'worker' }, 'ready');
 
   let isStopping = false;
   const stop = async (): Promise<void> => {
     if (isStopping) return;
     isStopping = true;
-    await running.stop();
+    await Promise.all(running.map((one) => one.stop()));
     await Promise.all(open.map((one) => one.close()));
     await opened.close();
     logger.info('stopped');

@@ -10,21 +10,33 @@ export interface DomainEvent {
   readonly subjectIds: readonly string[];
 }
 
-/** Records events in the transaction that causes them: they exist exactly when their cause does. */
+/** More become several rows, so that whoever works on rows has little in hand at a time. */
+const subjectsMax = 100;
+
+/**
+ * Records events in the transaction that causes them: they exist exactly when their cause does. Where no webhook listens
+ * there is nothing to relay, and nobody looks at the row again.
+ */
 export async function recordEvents(em: EntityManager, events: readonly DomainEvent[], now: Date): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map((event) => ({
-    type: event.type,
-    organization_id: event.organizationId,
-    vault_id: event.vaultId,
-    workspace_id: event.workspaceId,
-    subject_ids: event.subjectIds,
-  }));
+  const rows = events.flatMap((event) =>
+    portions(event.subjectIds).map((subjectIds) => ({
+      type: event.type,
+      organization_id: event.organizationId,
+      vault_id: event.vaultId,
+      workspace_id: event.workspaceId,
+      subject_ids: subjectIds,
+    })),
+  );
   await query(
     em,
-    `insert into platform.event (type, organization_id, vault_id, workspace_id, subject_ids, created_at)
-     select type, organization_id, vault_id, workspace_id, subject_ids, $2::timestamptz
+    `insert into platform.event (type, organization_id, vault_id, workspace_id, subject_ids, created_at, relayed)
+     select type, organization_id, vault_id, workspace_id, subject_ids, $2::timestamptz,
+            not exists (select from platform.webhook where webhook.organization_id = row.organization_id and state = 'enabled')
        from jsonb_to_recordset($1::jsonb) as row(type text, organization_id text, vault_id text, workspace_id text, subject_ids text[])`,
     [JSON.stringify(rows), now],
   );
 }
+
+const portions = (subjectIds: readonly string[]): (readonly string[])[] =>
+  Array.from({ length: Math.ceil(subjectIds.length / subjectsMax) }, (_, index) => subjectIds.slice(index * subjectsMax, (index + 1) * subjectsMax));

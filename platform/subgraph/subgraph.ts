@@ -5,6 +5,7 @@ import type { Migration } from '../database/migrator.ts';
 import type { ExportFile } from '../exports/export-file.ts';
 import type { JobHandler } from '../jobs/worker.ts';
 import type { OperationFacts } from '../operation.ts';
+import type { EventRenderer } from '../webhooks/event-renderer.ts';
 
 /** The constructor of a class with decorators (an entity or a resolver). */
 export type DecoratedClass = abstract new (...args: never[]) => object;
@@ -41,6 +42,8 @@ export interface Subgraph<Ports extends Closable = Closable> {
   readonly references: Readonly<Record<string, (reference: never, ctx: Context<Ports>) => unknown>>;
   readonly operations: readonly { readonly facts: OperationFacts }[];
   readonly migrations: readonly Migration[];
+  /** How the events that the slice records are shown to webhooks. */
+  readonly events?: readonly EventRenderer<Ports>[];
   /** What the slice gives to a full export of an organization. */
   readonly exports?: readonly ExportFile[];
   /** Inserts the slice's part of the demo data; a second call inserts nothing. */

@@ -3,6 +3,7 @@ import type { JobHandler } from '#platform/jobs/worker.ts';
 import type { Context } from '#platform/context.ts';
 import type { Subgraph } from '#platform/subgraph/subgraph.ts';
 import { MemoryObject } from './entities/memory-object.ts';
+import { memoryRenderer } from './events.ts';
 import { memoryExports } from './exports.ts';
 import { embedHandler } from './jobs/embed-handler.ts';
 import { indexKeywordsHandler } from './jobs/index-keywords-handler.ts';
@@ -34,6 +35,7 @@ export const memory: Subgraph<MemoryPorts> = {
   references: { MemoryObject: loadMemoryObject, Workspace: loadWorkspace },
   operations: [storeMemory, batchStoreMemory, retrieveMemories, getMemory, listMemories, updateMemory, deleteMemory, restoreMemory, getRelatedMemories, getMemoryStats],
   migrations: [memoryMigration],
+  events: [memoryRenderer],
   exports: memoryExports,
   openPorts: openMemoryPorts,
   jobs: ({ memorySweepSeconds, meiliUrl }) => [

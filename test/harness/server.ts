@@ -67,6 +67,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     HOST: '127.0.0.1',
     DATA_DIR: dataDir,
     RATE_LIMIT_PROFILE: 'off',
+    // A worker listens nowhere, so it must be told that this is no server on the internet.
+    ...(isSplit && { WEBHOOK_ALLOW_PRIVATE: 'true' }),
     ...(database === null ? {} : { DATABASE_URL: database.url }),
     ...options.env,
   };

@@ -19,6 +19,7 @@ import { enqueue } from '#platform/jobs/job.ts';
 import { startJobs } from '#platform/jobs/worker.ts';
 import type { JobHandler } from '#platform/jobs/worker.ts';
 import { platformMigration } from '#platform/migrations/0001-platform.ts';
+import { webhooksMigration } from '#platform/webhooks/migration.ts';
 import { MemoryObject } from '../../subgraphs/memory/entities/memory-object.ts';
 import { embed } from '../../subgraphs/memory/jobs/embed.ts';
 import { indexKeywords } from '../../subgraphs/memory/jobs/index-keywords.ts';
@@ -53,7 +54,7 @@ console.info(realServer ? `Meilisearch: stand-in, and the server at ${realServer
 let database: Database;
 beforeAll(async () => {
   database = await openTestDatabase([MemoryObject] as unknown as EntityClass[]);
-  await migrate(database, [platformMigration, memoryMigration]);
+  await migrate(database, [platformMigration, webhooksMigration, memoryMigration]);
   await installJobs(database, [indexKeywords, indexMeilisearchHandler.job, embed]);
 });
 afterAll(() => database.close());
