@@ -7,6 +7,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { as } from '../harness/actors.ts';
 import { eventually } from '../harness/eventually.ts';
+import { signIn } from '../harness/oauth.ts';
+import { arrival, PlainBrowser, screen } from '../harness/plain-browser.ts';
 import { repositoryRoot, startServer } from '../harness/server.ts';
 
 const Found = z.object({ results: z.array(z.looseObject({ id: z.string(), highlights: z.array(z.string()) })).min(1) });
@@ -18,6 +20,18 @@ async function blocksOf(heading: string): Promise<string[]> {
   return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
 }
 
+/** One terminal: what a block assigns, the later ones know. */
+function terminalIn(folder: string): (block: string) => Promise<string> {
+  let assigned = '';
+  return async (block) => {
+    const names = [...block.matchAll(/^([A-Z]+)=/gm)].map(([, name]) => name);
+    const script = `set -euo pipefail\n${assigned}\n${block}\n${names.length > 0 ? `declare -p ${names.join(' ')} >&2` : ''}`;
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
+    assigned += stderr;
+    return stdout;
+  };
+}
+
 test('the five minutes of the README work as printed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
   try {
@@ -25,14 +39,10 @@ test('the five minutes of the README work as printed', async () => {
     const blocks = (await blocksOf('Five minutes')).map((block) => block.replaceAll('http://127.0.0.1:4000', server.baseUrl));
     expect(blocks.length).toBeGreaterThan(8);
 
-    // One terminal: what a block assigns, the later ones know.
-    let assigned = '';
+    const type = terminalIn(folder);
     const run = async (block: string): Promise<unknown> => {
-      const names = [...block.matchAll(/^([A-Z]+)=/gm)].map(([, name]) => name);
-      const script = `set -euo pipefail\n${assigned}\n${block}\n${names.length > 0 ? `declare -p ${names.join(' ')} >&2` : ''}`;
-      const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
-      assigned += stderr;
-      return stdout === '' ? null : JSON.parse(stdout);
+      const printed = await type(block);
+      return printed === '' ? null : JSON.parse(printed);
     };
     for (const block of blocks) {
       // What was stored is found as soon as the work behind it is done.
@@ -49,6 +59,22 @@ test('the five minutes of the README work as printed', async () => {
     await rm(folder, { recursive: true, force: true });
   }
 }, 180_000);
+
+test('signing in with OAuth works as the README prints it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
+  try {
+    await using server = await startServer({ dataDir: join(folder, '.data') });
+    const [ask, trade, revoke] = (await blocksOf('Sign in with OAuth')).map((block) => block.replaceAll('http://127.0.0.1:4000', server.baseUrl));
+    const type = terminalIn(folder);
+    const consent = screen(await signIn(new PlainBrowser(server.baseUrl), new URL((await type(ask!)).trim()), server.credentials.users.editor));
+    const code = arrival(await consent.press('Allow')).searchParams.get('code')!;
+    expect(JSON.parse(await type(trade!.replace('paste-it-here', code)))).toHaveProperty('results');
+    await type(revoke!);
+    expect(JSON.parse(await type(trade!.split('\n').at(-2)!))).toMatchObject({ error: { code: 'unauthenticated' } });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);
 
 /** A search must find; the block that looks an object up by its id answers the object itself. */
 function found(answer: unknown, block: string): unknown {
