@@ -19,6 +19,17 @@ export const identityExports = [
   }),
   tableFile({ name: 'identity/publishers', from: 'identity.publisher', columns: 'id, slug, name, created_by, created_at' }),
   tableFile({
+    name: 'identity/oauth-clients',
+    from: `(select id, payload ->> 'organization_id' as organization_id, payload ->> 'client_name' as name, payload -> 'redirect_uris' as redirect_uris from identity.oauth_record where model = 'Client') as client`,
+    columns: 'id, name, redirect_uris',
+  }),
+  tableFile({
+    name: 'identity/oauth-grants',
+    from: `(select granted.id, organization_id, payload ->> 'accountId' as user_id, payload ->> 'clientId' as client_id, payload -> 'resources' as scopes
+              from identity.oauth_record as granted join identity.user on "user".id = payload ->> 'accountId' where model = 'Grant') as granted`,
+    columns: 'id, user_id, client_id, scopes',
+  }),
+  tableFile({
     name: 'identity/audit-log',
     from: 'platform.audit_entry',
     columns: `id, organization_id, created_at, actor_kind, credential_id, user_id, operation, subject_ids, outcome, request_id, address, user_agent, sequence, encode(hash, 'hex') as hash`,

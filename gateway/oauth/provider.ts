@@ -17,7 +17,7 @@ import { digestOf, recordsOf } from './records.ts';
 import type { SigningKey } from './signing-key.ts';
 
 /** How long a person may take from the first page to the last. */
-export const INTERACTION_SECONDS = 3600;
+const INTERACTION_SECONDS = 900;
 const authMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 const CODE_SECONDS = 60;
 /** A grant's end is kept beside it and moves with its tokens (records.ts). */
@@ -87,7 +87,8 @@ export function createProvider({ issuer, config, logger, key, onRevoked }: Provi
     },
     clientBasedCORS: (_ctx, origin, client) => client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) ?? false,
     renderError: (ctx, out) => {
-      const { html, headers } = errorPage(out.error_description ?? out.error);
+      const message = out.error === 'server_error' ? `Something went wrong on our side; ${currentCall().requestId} helps to find it.` : (out.error_description ?? out.error);
+      const { html, headers } = errorPage(message);
       ctx.set(headers);
       ctx.body = html;
     },
@@ -115,6 +116,8 @@ export function createProvider({ issuer, config, logger, key, onRevoked }: Provi
 /** The organization whose user asks for the client to be registered; what the client says of itself does not count. */
 function checkClient(ctx: { oidc: { route: string } } | undefined, _name: string, _value: unknown, metadata: ClientMetadata): void {
   if (ctx?.oidc.route !== 'registration') return;
+  // What is no text to PostgreSQL: exports read into a client's description.
+  if (/\\u0000|\\ud[89a-f]/i.test(JSON.stringify(metadata))) throw new errors.InvalidClientMetadata('the metadata must be text without NUL');
   metadata['organization_id'] = currentCall().principal!.organizationId;
   // One is made before the default, `none`, is known.
   if (metadata.token_endpoint_auth_method === 'none') delete metadata.client_secret;

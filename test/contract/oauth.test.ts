@@ -179,7 +179,7 @@ clause('OAUTH-STATE-002', 'decisions §3: no text that a stranger sends makes th
     const token = await fetch(`${server.baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams({ client_id: clientId, grant_type: 'refresh_token', refresh_token: 'a\0b' }) });
     expect(token.status, clientId.slice(0, 20)).toBeLessThan(500);
   }
-  expect((await register(users.architect.session_token, { client_name: 'a\0b', redirect_uris: ['https://app.example/callback'] })).status).toBe(201);
+  expect((await register(users.architect.session_token, { client_name: 'a\0b', redirect_uris: ['https://app.example/callback'] })).status).toBe(400);
 });
 
 clause('OAUTH-CODE-001', 'decisions §3: a code used twice is refused, and what came from it ends', async () => {
