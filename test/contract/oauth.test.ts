@@ -455,3 +455,29 @@ clause('OAUTH-CORS-001', 'decisions §3: the token endpoint answers a page of th
   expect(await allowedFor('https://app.example')).toBe('https://app.example');
   expect(await allowedFor('https://evil.example')).toBeNull();
 });
+
+clause('OAUTH-AUDIT-001', 'decisions §3: what happens to a client, its grants and tokens is in the audit log, with who, from where and what came of it', async () => {
+  const architect = withKey(server, users.architect.session_token);
+  const redirectUri = 'https://app.example/callback';
+  const { client_id: clientId } = Registered.parse((await register(users.architect.session_token, { redirect_uris: [redirectUri] })).body);
+  const application = { config: await discovered(server, clientId), redirectUri };
+  const refused = await ask(application, 'memory.read');
+  arrival(await screen(await signIn(new PlainBrowser(server.baseUrl), refused.url, users.viewer)).press('Refuse'));
+  const revoked = await connect(application, 'memory.read', users.viewer);
+  await openid.tokenRevocation(application.config, revoked.access_token);
+  const stolen = await connect(application, 'memory.read', users.viewer);
+  await openid.refreshTokenGrant(application.config, stolen.refresh_token!);
+  await refusalOf(openid.refreshTokenGrant(application.config, stolen.refresh_token!));
+
+  const { body, text } = await architect.get(`/v1/audit-log?subject_id=${clientId}&limit=100`);
+  const Entry = z.looseObject({ operation: z.string(), outcome: z.string(), user_id: z.string(), address: z.string(), request_id: z.string() });
+  const entries = z.looseObject({ data: z.array(Entry) }).parse(body).data.toReversed();
+  expect(entries.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual([
+    'registerOauthClient succeeded',
+    'signIn succeeded', 'refuseOauthClient succeeded',
+    'signIn succeeded', 'allowOauthClient succeeded', 'revokeOauthGrant succeeded',
+    'signIn succeeded', 'allowOauthClient succeeded', 'reuseOauthToken permission_denied',
+  ]);
+  expect(entries.map(({ user_id: userId }) => userId)).toEqual([users.architect.id, ...Array.from({ length: 8 }, () => users.viewer.id)]);
+  for (const token of [revoked.access_token, revoked.refresh_token!, stolen.refresh_token!]) expect(text).not.toContain(token);
+});
