@@ -56,7 +56,7 @@ const settings = {
   STEP_UP_TTL_SECONDS: seconds(1800).describe('How long a code from the authenticator counts.'),
   TOTP_FAILURES_MAX: count(5).describe('So many wrong codes within TOTP_LOCK_SECONDS lock the step-up.'),
   TOTP_LOCK_SECONDS: seconds(900).describe('How long wrong codes are counted, and how long a lock holds.'),
-  SIGN_IN_FAILURES_MAX: count(10).describe('So many wrong passwords for an account within SIGN_IN_LOCK_SECONDS; an address gets five times as many.'),
+  SIGN_IN_FAILURES_MAX: count(10).describe('So many wrong passwords for an account within SIGN_IN_LOCK_SECONDS; an address gets ten times as many.'),
   SIGN_IN_LOCK_SECONDS: seconds(900).describe('How long wrong passwords are counted, and how long a lock holds.'),
   OAUTH_ACCESS_TTL_SECONDS: seconds(900).describe('How long an OAuth access token lives.'),
   OAUTH_REFRESH_TTL_SECONDS: seconds(2_592_000).describe('How long an unused OAuth refresh token lives.'),

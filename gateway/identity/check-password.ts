@@ -16,7 +16,7 @@ export interface Account {
 }
 
 /** An address stands for many people (an office, a proxy), so it gets more tries than an account. */
-const triesPerAddress = 5;
+const triesPerAddress = 10;
 
 /**
  * The account with this e-mail address and password. Too many tries at an account or from an address are
@@ -28,8 +28,8 @@ export async function checkPassword(ctx: Context, { email, password }: { email: 
   const account: Throttle = { subject: `account ${createHash('sha256').update(email.toLowerCase()).digest('hex')}`, failuresMax, lockSeconds };
   const address: Throttle = { subject: `address ${ctx.client?.address ?? 'unknown'}`, failuresMax: failuresMax * triesPerAddress, lockSeconds };
   const found = await transaction(ctx.em, async (em) => {
-    // Always in this order: two who sign in at once must not wait for each other.
-    for (const throttle of [address, account]) {
+    // Always in this order, so that two who sign in at once do not wait for each other; who hammers at one locked account does not lock the address.
+    for (const throttle of [account, address]) {
       const lockedSeconds = await countTry(em, throttle, ctx.clock.now());
       if (lockedSeconds !== null) return tooMany(lockedSeconds);
     }
