@@ -12,25 +12,31 @@ export type Entrance = 'public' | 'credential';
 /**
  * What happens to a request before any of its work is accepted, the same for every entrance (REST, GraphQL):
  *
- *                     REST public   REST credential   GraphQL
- *   authenticate      if given      required          if given
- *   idempotency key   writes        writes            mutations
+ *                     REST public   REST credential   GraphQL     stranger
+ *   authenticate      if given      required          if given    never
+ *   idempotency key   writes        writes            mutations   never
  *
  * Rate limits come between the two (decisions 7).
  */
 export function createPipeline(authenticator: Authenticator) {
   return {
     async admit(request: FastifyRequest, entrance: Entrance): Promise<RequestContext> {
-      return {
-        principal: await authenticate(authenticator, request, entrance),
-        requestId: request.id,
-        idempotency: idempotencyKeyOf(request),
-        client: { address: request.ip, userAgent: request.headers['user-agent']?.slice(0, 300) ?? null },
-        answer: { replayed: false },
-      };
+      return contextOf(request, await authenticate(authenticator, request, entrance), idempotencyKeyOf(request));
+    },
+    /** A path that knows its callers by other means than our credentials: an OAuth client's secret, a page's cookie. */
+    async admitStranger(request: FastifyRequest): Promise<RequestContext> {
+      return contextOf(request, null, null);
     },
   };
 }
+
+const contextOf = (request: FastifyRequest, principal: Principal | null, idempotency: IdempotencyKey | null): RequestContext => ({
+  principal,
+  requestId: request.id,
+  idempotency,
+  client: { address: request.ip, userAgent: request.headers['user-agent']?.slice(0, 300) ?? null },
+  answer: { replayed: false },
+});
 
 export type Pipeline = ReturnType<typeof createPipeline>;
 
