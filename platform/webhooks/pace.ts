@@ -3,6 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** A timer may be early, and a receiver's clock rounds. */
 const SECOND_MS = 1010;
 
+/** So much lateness of timers and statements is made up for; who is later had nothing to send. */
+const CATCH_UP_MS = 100;
+
 /**
  * At most `perSecond` requests in any second, as the receiver counts them: it saw a request at some moment before that
  * request ended, so a place is free again a second after the end, however long requests are under way. They also start evenly
@@ -27,7 +30,8 @@ export class Pace {
       await until(this.#freeAt[0]!, signal);
       this.#forget();
     }
-    this.#nextStart = performance.now() + 1000 / this.#perSecond;
+    const now = performance.now();
+    this.#nextStart = (now - this.#nextStart > CATCH_UP_MS ? now : this.#nextStart) + 1000 / this.#perSecond;
     this.#running += 1;
   }
 
