@@ -3,10 +3,10 @@ import type { MemoryPorts } from '../ports/ports.ts';
 import { addToVectorIndex, countIndexed, createVectorIndex, findGrowingWorkspace } from '../queries/vector-index.ts';
 
 /**
- * An insert into HNSW costs about 4 ms on the embedded database, which answers nobody else meanwhile: so few rows at a time
+ * An insert into HNSW costs about 5 ms on the embedded database, which answers nobody else meanwhile: so few rows at a time
  * that a reader in between waits no longer than for a slow query.
  */
-const rowsAtOnce = 4;
+const rowsAtOnce = 3;
 
 /** Then others have their turn, and a stop is noticed. */
 const sliceMs = 5_000;

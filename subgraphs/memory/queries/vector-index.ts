@@ -4,11 +4,17 @@ import { query } from '#platform/database/query.ts';
 /** Vectors of another model may have other dimensions; they are in another index or in none. */
 const indexed = (dimensions: number): string => `approximate and vector_dims(embedding) = ${dimensions}`;
 
+/**
+ * How carefully a row is linked in. With pgvector's 64, one question in twenty at 100,000 notes on a few topics never left a
+ * wrong topic and missed all ten of its nearest: recall@10 .94, with 200 .997. Searches cost the same; inserts a third more.
+ */
+const efConstruction = 200;
+
 export async function createVectorIndex(em: EntityManager, dimensions: number): Promise<void> {
   await query(
     em,
     `create index if not exists passage_hnsw_${dimensions} on memory.passage
-      using hnsw ((embedding::vector(${dimensions})) vector_ip_ops) where ${indexed(dimensions)}`,
+      using hnsw ((embedding::vector(${dimensions})) vector_ip_ops) with (ef_construction = ${efConstruction}) where ${indexed(dimensions)}`,
   );
 }
 
