@@ -120,7 +120,10 @@ function checkClient(ctx: { oidc: { route: string } } | undefined, _name: string
   if (/\\u0000|\\ud[89a-f]/i.test(JSON.stringify(metadata))) throw new errors.InvalidClientMetadata('the metadata must be text without NUL');
   metadata['organization_id'] = currentCall().principal!.organizationId;
   // One is made before the default, `none`, is known.
-  if (metadata.token_endpoint_auth_method === 'none') delete metadata.client_secret;
+  if (metadata.token_endpoint_auth_method === 'none') {
+    delete metadata.client_secret;
+    delete metadata.client_secret_expires_at;
+  }
   for (const address of Array.isArray(metadata.redirect_uris) ? metadata.redirect_uris : []) {
     const { protocol, hostname } = URL.parse(address) ?? {};
     if (protocol === 'http:' && !['127.0.0.1', '[::1]', 'localhost'].includes(hostname!)) {
