@@ -42,7 +42,7 @@ export function mountOauth(http: FastifyInstance, { config, issuer, key, onRevok
 
   const contextFor = async (request: FastifyRequest, caller: Caller): Promise<Context> => {
     refuseForeignHost('base', request.host);
-    return contextOf(await (caller === 'anybody' ? pipeline.admitStranger(request) : pipeline.admit(request, 'credential')));
+    return contextOf(caller === 'anybody' ? anonymous(request) : await pipeline.admit(request, 'credential'));
   };
 
   http.route({
@@ -76,6 +76,15 @@ export function mountOauth(http: FastifyInstance, { config, issuer, key, onRevok
 }
 
 const mayRegister = ({ principal }: Context): boolean => principal?.kind === 'session' && isArchitect(principal);
+
+/** What comes in Authorization here is an OAuth client's secret, not a credential of ours. */
+const anonymous = (request: FastifyRequest): RequestContext => ({
+  principal: null,
+  requestId: request.id,
+  idempotency: null,
+  client: { address: request.ip, userAgent: request.headers['user-agent']?.slice(0, 300) ?? null },
+  answer: { replayed: false },
+});
 
 /** A missing or unknown credential in the words of RFC 6750; everything else goes its way. */
 async function refused(error: unknown, reply: FastifyReply): Promise<undefined> {
