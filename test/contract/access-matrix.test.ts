@@ -231,7 +231,7 @@ clause('ACCESS-002', 'decisions §3: every operation answers every credential as
   expect(differing).toEqual([]);
 }, { timeoutMs: 120_000 });
 
-clause('ACCESS-003', "decisions §3: another tenant's strongest credentials see nothing of what is not theirs, and change nothing", async () => {
+clause('ACCESS-003', 'decisions §3: another tenant\'s strongest credentials see nothing of what is not theirs, and change nothing', async () => {
   const other = await otherTenant();
   const before = await stateOf(planted);
   for (const [name, client] of Object.entries(other)) {
