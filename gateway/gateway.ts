@@ -5,6 +5,7 @@ import type { Clock } from '#platform/clock.ts';
 import { closeHttp } from '#platform/close-http.ts';
 import { ConfigError } from '#platform/config.ts';
 import type { Config } from '#platform/config.ts';
+import { hasReceipt } from '#platform/idempotency.ts';
 import { openProcess } from '#platform/process.ts';
 import { buildSubgraph } from '#platform/subgraph/schema.ts';
 import type { Subgraph } from '#platform/subgraph/subgraph.ts';
@@ -21,6 +22,8 @@ import type { Part } from './operational.ts';
 import { mountOauth } from './oauth/mount.ts';
 import { signingKeyOf } from './oauth/signing-key.ts';
 import { createPipeline } from './pipeline.ts';
+import { openLimiter } from './rate-limits/open-limiter.ts';
+import { RequestQuota } from './rate-limits/request-quota.ts';
 import { startRedirect } from './redirect.ts';
 import { mountRest } from './rest/mount.ts';
 import { routes } from './rest/routes/register.ts';
@@ -40,6 +43,8 @@ export interface GatewayOptions {
 
 /** Opens the process, joins the subgraphs to one graph, mounts the entrances, listens. */
 export async function startGateway({ config, logger, clock, subgraphs, isRemote }: GatewayOptions): Promise<{ url: string; stop(): Promise<void> }> {
+  // First, because the file of its figures may be at fault.
+  const limiter = await openLimiter(config, clock, logger);
   const opened = await openProcess({ config, logger, clock, subgraphs: [identity, ...subgraphs] });
   const { database } = opened;
   const stopping: (() => Promise<unknown>)[] = [() => opened.close()];
@@ -61,7 +66,13 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   stopping.push(unlisten);
 
   const http = createHttp(config, logger);
-  const pipeline = createPipeline(authenticator);
+  stopping.push(async () => limiter?.close());
+  const fork = () => database.orm.em.fork();
+  const quota = config.quotaRequestsPerMonth === null ? null : new RequestQuota({ max: config.quotaRequestsPerMonth, fork, clock, logger });
+  stopping.push(async () => quota?.close());
+  const isRepeat = (organizationId: string, key: string) => hasReceipt(fork(), { organizationId, key }, new Date(clock.now().getTime() - config.idempotencyTtlSeconds * 1000));
+  const pipeline = createPipeline({ authenticator, limiter, quota, isRepeat });
+  pipeline.mount(http);
   let isSeeded = false;
   const seeded: Part = {
     name: 'start',

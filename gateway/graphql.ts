@@ -3,13 +3,14 @@ import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/dis
 import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
 import type { GraphQLFormattedError, ValidationContext } from 'graphql';
 import type { Config } from '#platform/config.ts';
-import type { RequestContext } from '#platform/context.ts';
-import { errorStatus } from '#platform/errors.ts';
+import type { Answer, RequestContext } from '#platform/context.ts';
+import { DomainError, errorStatus } from '#platform/errors.ts';
 import type { Pipeline } from './pipeline.ts';
+import { graphOperationOf } from './rate-limits/graph-operation.ts';
 import type { Supergraph } from './supergraph/supergraph.ts';
 
 const bodyBytesMax = 128 * 1_048_576;
@@ -17,6 +18,8 @@ const bodyBytesMax = 128 * 1_048_576;
 /** `/graphql` by the GraphQL-over-HTTP specification; GraphiQL for browsers in development. */
 export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph, pipeline: Pipeline, config: Config): Promise<{ stop(): Promise<void> }> {
   const isDevelopment = config.nodeEnv === 'development';
+  // By the one part of a context that Apollo does not copy.
+  const exchanges = new WeakMap<Answer, Exchange>();
   const apollo = new ApolloServer<RequestContext>({
     gateway: {
       load: async () => ({ executor: supergraph.gateway.executor as never }),
@@ -37,13 +40,26 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
       ApolloServerPluginLandingPageDisabled(),
       {
         requestDidStart: async () => ({
-          didResolveOperation: async ({ operation }) => {
+          didResolveOperation: async ({ document, operation, contextValue }) => {
+            const exchange = exchanges.get(contextValue.answer)!;
+            exchange.isCounted = true;
+            const counted = graphOperationOf(document, operation!);
+            const refusal = await pipeline.countOperation(exchange.request, exchange.reply, counted).then(() => null, refusalOf);
+            if (refusal !== null) {
+              exchange.reply.headers(retryAfter(refusal));
+              throw new GraphQLError(refusal.message, { extensions: { ...refusal.extensions, http: { status: refusal.status } } });
+            }
+            exchange.isSingle = counted.fields.length === 1;
             if (operation?.operation !== 'subscription') return;
             throw new GraphQLError('Subscriptions do not run over plain HTTP.', { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
           },
           // Every error names the request it belongs to.
           willSendResponse: async ({ response, contextValue }) => {
             if (response.body.kind !== 'single') return;
+            const exchange = exchanges.get(contextValue.answer)!;
+            const { data } = response.body.singleResult;
+            // Of several mutations one may have been done although their answers fell away together.
+            if (exchange.isSingle && Object.values(data ?? {}).every((value) => value === null)) await pipeline.giveBackUnused(exchange.request, exchange.reply);
             for (const error of response.body.singleResult.errors ?? []) Object.assign(error.extensions!, { request_id: error.extensions!.request_id ?? contextValue.requestId });
           },
         }),
@@ -57,17 +73,25 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
     method: ['GET', 'POST'],
     url: '/graphql',
     bodyLimit: bodyBytesMax,
+    config: { entrance: 'graph' },
     handler: async (request, reply) => {
       if (isDevelopment && request.method === 'GET' && request.headers.accept?.includes('text/html')) {
         return reply.type('text/html; charset=utf-8').send(renderGraphiQL({ endpoint: '/graphql', title: 'Quadrivium' }));
       }
       const context = await pipeline.admit(request, 'public');
+      const exchange: Exchange = { request, reply, isCounted: false, isSingle: false };
+      exchanges.set(context.answer, exchange);
       const headers = new HeaderMap();
       for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
       const answer = await apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: { method: request.method, headers, search: new URL(request.url, 'http://local').search, body: bodyOf(request) },
         context: async () => context,
       });
+      // A document that was never resolved is a read too.
+      if (!exchange.isCounted) {
+        const refusal = await pipeline.countOperation(request, reply, { kind: 'read', fields: [] }).then(() => null, refusalOf);
+        if (refusal !== null) return reply.code(refusal.status).headers(retryAfter(refusal)).send({ errors: [{ message: refusal.message, extensions: { ...refusal.extensions, request_id: request.id } }] });
+      }
       if (context.answer.replayed) reply.header('idempotent-replayed', 'true');
       for (const [name, value] of answer.headers) reply.header(name, value);
       reply.code(answer.status ?? 200);
@@ -76,6 +100,23 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
   });
   return apollo;
 }
+
+/** What the steps of an operation need of the request that it came in. */
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  isCounted: boolean;
+  /** One mutation and nothing else. */
+  isSingle: boolean;
+}
+
+/** What is no refusal is thrown on. */
+function refusalOf(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  throw error;
+}
+
+const retryAfter = ({ fields: { retry_after_seconds: seconds } }: DomainError): Record<string, string> => (seconds === undefined ? {} : { 'retry-after': String(seconds) });
 
 /** Apollo judges what is no JSON; it wants it unparsed then. */
 function bodyOf(request: FastifyRequest): unknown {

@@ -24,7 +24,7 @@ export function createHttp(config: Config, logger: Logger): FastifyInstance {
     // A path that the router cannot even read.
     frameworkErrors: (_error, request, reply: FastifyReply) => {
       const refusal = (request.raw.url?.length ?? 0) > 1000 ? nothingAt(request) : validationError([{ path: '', message: 'the path is not valid percent-encoding' }]);
-      const { status, headers, body } = errorAnswer(refusal, request.id);
+      const { status, headers, body } = errorAnswer(refusal, request.id, originOf(request, config));
       void reply.code(status).headers({ ...headers, 'x-request-id': request.id }).send(body);
     },
   }) as unknown as FastifyInstance;
@@ -46,7 +46,7 @@ export function createHttp(config: Config, logger: Logger): FastifyInstance {
     if ((error as { code?: string }).code === 'FST_ERR_CTP_BODY_TOO_LARGE') await drain(request.raw);
     const refusal = refusalOfHttp(error, request);
     if (refusal.status >= 500) request.log.error({ err: refusal.cause ?? refusal, requestId: request.id, url: request.url }, 'a request failed');
-    const { status, headers, body } = errorAnswer(refusal, request.id);
+    const { status, headers, body } = errorAnswer(refusal, request.id, originOf(request, config));
     return reply.code(status).headers(headers).send(body);
   });
 
@@ -61,6 +61,9 @@ function nothingAt({ method, url }: FastifyRequest): DomainError {
   const message = /^\/v0(\/|$)/.test(path) ? 'Version 0 of the API is gone; use /v1.' : `There is no ${method} ${path}. The paths are listed at /docs.`;
   return new DomainError('not_found', message);
 }
+
+/** Where the caller reached us. */
+export const originOf = (request: FastifyRequest, { baseUrl }: Pick<Config, 'baseUrl'>): string => baseUrl ?? `${request.protocol}://${request.host}`;
 
 /** The caller's id when it is fit to be kept (decisions 4). */
 const requestIdOf = (given: string | string[] | undefined): string =>

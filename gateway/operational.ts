@@ -26,6 +26,8 @@ export function readVersion(): Version {
   return { name, version, api_version: 'v1', commit: existsSync(record) ? readFileSync(record, 'utf8').trim() : 'unknown' };
 }
 
+const exempt = { config: { entrance: 'exempt' } } as const;
+
 /** /healthz, /readyz, /version and /metrics: no credential, no limit, no secret. */
 export function mountOperational(http: FastifyInstance, config: Config, parts: readonly Part[]): void {
   const version = readVersion();
@@ -49,14 +51,14 @@ export function mountOperational(http: FastifyInstance, config: Config, parts: r
     done();
   });
 
-  http.get('/healthz', async () => ({ status: 'ok' }));
-  http.get('/version', async () => version);
-  http.get('/readyz', async (_request, reply) => {
+  http.get('/healthz', exempt, async () => ({ status: 'ok' }));
+  http.get('/version', exempt, async () => version);
+  http.get('/readyz', exempt, async (_request, reply) => {
     const checks = await Promise.all(parts.map(async (part) => [part.name, await part.check().then(() => 'ok', () => 'failed')] as const));
     const isReady = checks.every(([, state]) => state === 'ok');
     return reply.code(isReady ? 200 : 503).headers(isReady ? {} : { 'retry-after': '1' }).send({ status: isReady ? 'ready' : 'unavailable', checks: Object.fromEntries(checks) });
   });
-  http.get('/metrics', async (request, reply) => {
+  http.get('/metrics', exempt, async (request, reply) => {
     const isLoopback = ['127.0.0.1', '::1', 'localhost'].includes(config.host);
     const holdsToken = config.metricsToken !== null && request.headers.authorization === `Bearer ${config.metricsToken}`;
     if (!isLoopback && !holdsToken) throw new DomainError('unauthenticated', 'Metrics need METRICS_TOKEN as bearer token.');

@@ -22,7 +22,7 @@ export interface Claim extends IdempotencyKey {
 }
 
 /** Keys are kept as digests: the receipt is encrypted under the key itself, which the database must not reveal. */
-const digest = (claim: Claim): Buffer => createHash('sha256').update(`${claim.organizationId}\n${claim.key}`).digest();
+const digest = ({ organizationId, key }: Pick<Claim, 'organizationId' | 'key'>): Buffer => createHash('sha256').update(`${organizationId}\n${key}`).digest();
 
 /**
  * Looks the claims up, inside the transaction that will store their receipts. Answers the outcome of each that ran before,
@@ -46,6 +46,12 @@ export async function findReceipts(em: EntityManager, claims: readonly Claim[], 
     if (row.fingerprint !== claim.fingerprint) return { replayed: false, result: reused() };
     return { replayed: true, result: unsealReceipt(row.receipt, claim) };
   });
+}
+
+/** Whether a request under this key has its receipt; of whichever request, which is judged where the receipt is read. */
+export async function hasReceipt(em: EntityManager, { organizationId, key }: Pick<Claim, 'organizationId' | 'key'>, notBefore: Date): Promise<boolean> {
+  const rows = await query(em, 'select from platform.idempotency where digest = $1 and created_at > $2', [digest({ organizationId, key }), notBefore]);
+  return rows.length > 0;
 }
 
 /** `result` is a value, or the error to answer with. */

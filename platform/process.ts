@@ -19,6 +19,7 @@ import { platformMigration } from './migrations/0001-platform.ts';
 import { loadSecrets } from './secrets.ts';
 import { openSubgraph } from './subgraph/subgraph.ts';
 import type { OpenSubgraph, Subgraph } from './subgraph/subgraph.ts';
+import { usageMigration } from './usage/migration.ts';
 import { webhooksMigration } from './webhooks/migration.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
@@ -43,7 +44,7 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
     poolMax: config.databasePoolMax,
     logger,
   });
-  await migrate(database, [platformMigration, exportsMigration, webhooksMigration, auditMigration, ...subgraphs.flatMap(({ migrations }) => migrations)]);
+  await migrate(database, [platformMigration, exportsMigration, webhooksMigration, auditMigration, usageMigration, ...subgraphs.flatMap(({ migrations }) => migrations)]);
   const own = housekeeping(database, config, clock);
   await installJobs(database, [...own, ...subgraphs.flatMap((subgraph) => handlersOf(subgraph, config))].map(({ job }) => job));
   const groupCommit = new GroupCommit({

@@ -14,6 +14,8 @@ import type { CredentialStrategy, Known } from './credentials/strategy.ts';
 /** Turns the Authorization header into a principal, or refuses. Null when the request carries no credential. */
 export interface Authenticator {
   authenticate(headers: { authorization?: string | undefined; 'x-api-key'?: unknown }): Promise<Principal | null>;
+  /** Whether it would answer without looking anything up. */
+  knows(headers: { authorization?: string | undefined; 'x-api-key'?: unknown }): boolean;
   /** Forgets what it knows; called when keys or roles change, here or (by notification) in another process. */
   forget(): void;
 }
@@ -40,12 +42,13 @@ export function createAuthenticator(database: Database, clock: Clock, { sessionT
 
   return {
     forget: () => cache.clear(),
+    knows: ({ authorization }) => authorization === undefined || cache.has(tokenOf(authorization) ?? ''),
     authenticate: async ({ authorization, 'x-api-key': legacy }) => {
       if (authorization === undefined) {
         if (legacy === undefined) return null;
         throw new DomainError('unauthenticated', 'X-API-Key is no longer supported: send the key as Authorization: Bearer <key>.');
       }
-      const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+      const token = tokenOf(authorization);
       const known = token === undefined ? undefined : await find(token);
       if (known === undefined || (known.expiresAt !== null && known.expiresAt <= clock.now())) {
         throw new DomainError('unauthenticated', 'The credential is unknown, expired or revoked. Send Authorization: Bearer <key>.');
@@ -54,3 +57,5 @@ export function createAuthenticator(database: Database, clock: Clock, { sessionT
     },
   };
 }
+
+const tokenOf = (authorization: string): string | undefined => /^Bearer +(\S+)$/i.exec(authorization)?.[1];

@@ -6,15 +6,29 @@ import { snakePath } from './present.ts';
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: { readonly error: Record<string, unknown> };
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The one shape of a refusal over REST: `{ error: { code, message, request_id, status, … } }`. */
-export function errorAnswer(error: DomainError, requestId: string): ErrorAnswer {
+/**
+ * The one shape of a refusal over REST: `{ error: { code, message, request_id, status, … } }`; but of 429 a problem (RFC 9457),
+ * as interface 7.2 has it. `origin` is where the caller reached us.
+ */
+export function errorAnswer(error: DomainError, requestId: string, origin: string): ErrorAnswer {
   const { details, retry_after_seconds: retryAfter, ...fields } = error.fields as { details?: readonly Fault[]; retry_after_seconds?: number };
+  const headers = { ...(retryAfter !== undefined && { 'retry-after': String(Math.ceil(retryAfter)) }), ...(error.status === 401 && { 'www-authenticate': 'Bearer' }) };
+  if (error.code === 'rate_limit_exceeded') {
+    const type = `${origin}/docs/api-errors#rate_limit_exceeded`;
+    // What an operation refuses by itself, such as too many tries to sign in, is a limit of its endpoint.
+    const { scope = 'endpoint' } = fields as { scope?: string };
+    return {
+      status: error.status,
+      headers: { ...headers, 'content-type': 'application/problem+json' },
+      body: { type, title: 'Rate limit exceeded', status: error.status, detail: error.message, scope, code: error.code, request_id: requestId },
+    };
+  }
   return {
     status: error.status,
-    headers: { ...(retryAfter !== undefined && { 'retry-after': String(Math.ceil(retryAfter)) }), ...(error.status === 401 && { 'www-authenticate': 'Bearer' }) },
+    headers,
     body: {
       error: {
         code: error.code,

@@ -17,6 +17,7 @@ export function mountRest(http: FastifyInstance, routes: readonly AnyRoute[], su
       method: row.method,
       url: row.path,
       bodyLimit: row.bodyBytesMax ?? defaultBodyBytesMax,
+      config: { entrance: row.entrance },
       handler: async (request, reply) => {
         refuseForeignHost(row.area, request.host);
         return run(request, reply, await pipeline.admit(request, row.entrance));

@@ -6,7 +6,7 @@ import { roles } from '../harness/credentials.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startServer } from '../harness/server.ts';
 import { sharedServer } from '../harness/shared-server.ts';
-import { expectBody, expectError, expectInvalid, IsoUtc } from '../harness/shapes.ts';
+import { expectBody, expectError, expectInvalid, expectLimited, IsoUtc } from '../harness/shapes.ts';
 import { newUser, signIn } from '../harness/users.ts';
 import { uniqueWord } from '../harness/words.ts';
 
@@ -105,13 +105,13 @@ clause('SESSION-010', 'decisions §3: sign-in failures are throttled per account
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
   }
   const locked = await guest.post('/auth/sessions', { email: user.email, password: user.password });
-  expectError(locked, 429, 'rate_limit_exceeded');
+  expectLimited(locked);
   expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(800);
   expect((await user.client.get('/auth/sessions/current')).status).toBe(200);
   // Other accounts sign in from the same address, until it has failed too often at all of them.
   await signIn(own, own.credentials.users.viewer.email, own.credentials.users.viewer.password);
   await Promise.all(Array.from({ length: 100 }, () => guest.post('/auth/sessions', { email: `${uniqueWord()}@demo.example`, password: 'wrong' })));
-  expectError(await guest.post('/auth/sessions', { email: own.credentials.users.viewer.email, password: own.credentials.users.viewer.password }), 429, 'rate_limit_exceeded');
+  expectLimited(await guest.post('/auth/sessions', { email: own.credentials.users.viewer.email, password: own.credentials.users.viewer.password }));
 }, { timeoutMs: 60_000 });
 
 clause('SESSION-011', 'decisions §3: the lock opens after its time; sessions end after theirs, which slides with use', async () => {

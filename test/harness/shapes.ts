@@ -128,6 +128,26 @@ export function expectError(answer: Answer, status: number, code: string): Error
   return error;
 }
 
+/** 429 is the one refusal that is a problem (RFC 9457) and not the standard error. */
+export const Problem = z.strictObject({
+  type: z.url(),
+  title: z.string().min(1),
+  status: z.literal(429),
+  detail: z.string().min(1),
+  scope: z.enum(['token', 'org', 'endpoint']),
+  code: z.literal('rate_limit_exceeded'),
+  request_id: z.string(),
+});
+export type Problem = z.output<typeof Problem>;
+
+export function expectLimited(answer: Answer): Problem {
+  const problem = expectBody(answer, 429, Problem);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json\b/);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(problem.request_id).toBe(answer.headers.get('x-request-id'));
+  return problem;
+}
+
 /** Bad input: 400 that names the path at fault. Which of the two codes it is, the specification leaves open. */
 export function expectInvalid(answer: Answer, path?: string): ErrorContent {
   const { error } = expectBody(answer, 400, ErrorBody);

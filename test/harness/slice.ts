@@ -15,6 +15,7 @@ import { maskFaults } from '#platform/subgraph/mask-faults.ts';
 import { buildSubgraph } from '#platform/subgraph/schema.ts';
 import { openSubgraph } from '#platform/subgraph/subgraph.ts';
 import type { Demo, Subgraph } from '#platform/subgraph/subgraph.ts';
+import { usageMigration } from '#platform/usage/migration.ts';
 import { webhooksMigration } from '#platform/webhooks/migration.ts';
 import { openTestDatabase } from '../platform/open-test-database.ts';
 
@@ -62,7 +63,7 @@ export interface Slice {
 export async function openSlice(subgraph: Subgraph): Promise<Slice> {
   const database = await openTestDatabase([...subgraph.entities] as EntityClass[]);
   const logger = pino({ level: 'warn' });
-  await migrate(database, [platformMigration, webhooksMigration, auditMigration, ...subgraph.migrations]);
+  await migrate(database, [platformMigration, webhooksMigration, auditMigration, usageMigration, ...subgraph.migrations]);
   const demo: Demo = { organizationId: 'org_a', workspaceIds: ['wsp_a'], users: { learner: { id: 'usr_a', numericId: 1 } }, now };
   for (const _time of [1, 2]) await subgraph.seed?.(database.orm.em.fork(), demo);
 
