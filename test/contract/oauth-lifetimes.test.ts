@@ -14,9 +14,9 @@ import type { Server } from '../harness/server.ts';
 import { expectError } from '../harness/shapes.ts';
 
 // Lifetimes that a test can wait for, and codes of authenticators, which are good once: a server of one's own.
-const accessSeconds = 3;
-const refreshSeconds = 5;
-const stepUpSeconds = 4;
+const accessSeconds = 4;
+const refreshSeconds = 8;
+const stepUpSeconds = 6;
 
 let server: Server;
 beforeAll(async () => {
@@ -65,7 +65,7 @@ clause('OAUTH-EXPIRY-002', 'decisions §1: OAUTH_REFRESH_TTL_SECONDS ends a refr
   await expect(openid.refreshTokenGrant(config, unused.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
   live = await openid.refreshTokenGrant(config, live.refresh_token!);
   expect((await bearer(live).get('/v1/memory')).status).toBe(200);
-});
+}, { timeoutMs: 60_000 });
 
 clause('OAUTH-TOTP-001', 'decisions §3: a user with an authenticator gives a code at the sign-in; a wrong one is said, a used one is refused', async () => {
   const { url } = await ask(await demoApplication(server), 'memory.read');
@@ -85,7 +85,7 @@ clause('OAUTH-GROWTH-001', 'decisions §3: with scope growth the token counts as
   await eventually(async () => {
     tokens = await openid.refreshTokenGrant((await demoApplication(server)).config, tokens.refresh_token!);
     expect((await tracks(tokens)).text).toContain('totp_required');
-  });
+  }, 20_000);
 });
 
 clause('OAUTH-GROWTH-002', 'decisions §3: a workspace Admin may allow growth; without the scope a token does not reach it, whoever the user is', async () => {
