@@ -19,6 +19,8 @@ export interface Target {
 
 export interface Server extends Target, AsyncDisposable {
   readonly dataDir: string;
+  /** Of TEST_DATABASE_URL's server, for a second gateway beside this one; null: the embedded database. */
+  readonly databaseUrl: string | null;
   /** What the processes have printed, newest 100,000 characters. */
   output(): string;
   /** As an operator stops it; afterwards folder and database are gone. */
@@ -116,6 +118,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const server: Server = {
     baseUrl,
     dataDir,
+    databaseUrl: database?.url ?? null,
     get credentials() {
       if (credentials === null) throw new Error('The server wrote no credentials.json.');
       return credentials;
