@@ -1,14 +1,13 @@
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
-import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
-import type { GraphQLFormattedError, ValidationContext } from 'graphql';
 import type { Config } from '#platform/config.ts';
 import type { Answer, RequestContext } from '#platform/context.ts';
-import { DomainError, errorStatus } from '#platform/errors.ts';
+import { DomainError } from '#platform/errors.ts';
+import { allowsIntrospection, documentTokensMax, measureRules } from './document-rules.ts';
+import { presentError } from './present-error.ts';
 import type { Pipeline } from './pipeline.ts';
 import { graphOperationOf } from './rate-limits/graph-operation.ts';
 import type { Supergraph } from './supergraph/supergraph.ts';
@@ -29,11 +28,11 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
       },
       stop: async () => {},
     },
-    introspection: config.introspection ?? isDevelopment,
+    introspection: allowsIntrospection(config),
     // Credentials travel in the Authorization header only, which no foreign page can send unasked: it proves as much as Apollo's own header.
     csrfPrevention: { requestHeaders: ['authorization', 'x-apollo-operation-name', 'apollo-require-preflight'] },
-    parseOptions: { maxTokens: 10_000 },
-    validationRules: [maxDepthRule({ n: 12, ...reported }), maxAliasesRule({ n: 30, ...reported })] as never,
+    parseOptions: { maxTokens: documentTokensMax },
+    validationRules: [...measureRules],
     stopOnTerminationSignals: false,
     formatError: presentError,
     plugins: [
@@ -127,17 +126,4 @@ function bodyOf(request: FastifyRequest): unknown {
   } catch {
     return text;
   }
-}
-
-/** A document without measure is a validation error among others, not a fault of ours. */
-const reported = { propagateOnRejection: false, onReject: [(context: ValidationContext | null, error: GraphQLError) => context?.reportError(error)] };
-
-const refusedByGraphql = new Set(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT', 'OPERATION_RESOLUTION_FAILURE', 'BAD_REQUEST']);
-
-/** The catalogue's code and status on every error; what is not a refusal shows nothing of its cause. */
-function presentError(formatted: GraphQLFormattedError): GraphQLFormattedError {
-  const { serviceName: _serviceName, stacktrace: _stacktrace, code, ...fields } = formatted.extensions ?? {};
-  if (typeof code === 'string' && code in errorStatus) return { ...formatted, extensions: { code, ...fields } };
-  if (typeof code === 'string' && refusedByGraphql.has(code)) return { ...formatted, extensions: { code: 'validation_error', status: 400 } };
-  return { message: 'Something went wrong on our side; the request id helps to find it.', ...(formatted.path && { path: formatted.path }), extensions: { code: 'internal_error', status: 500 } };
 }

@@ -11,8 +11,8 @@ import { setVectorOid } from './vector.ts';
 export interface Database {
   readonly orm: MikroORM;
   readonly engine: 'embedded' | 'server';
-  /** Calls `onPayload` for every NOTIFY on the channel; the answer ends it. */
-  listen(channel: string, onPayload: (payload: string) => void): Promise<() => Promise<void>>;
+  /** Calls `onPayload` for every NOTIFY on the channel; the answer ends it. `onListening`: it has begun, or begun again after a lost connection. */
+  listen(channel: string, onPayload: (payload: string) => void, onListening?: () => void): Promise<() => Promise<void>>;
   /** One statement outside any transaction. Never call it inside one: the embedded engine has a single session. */
   execute<Row = unknown>(text: string, params?: readonly unknown[]): Promise<Row[]>;
   /** What pg-boss takes as its connection. */
@@ -67,7 +67,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     orm,
     engine: engine.name,
     execute,
-    listen: (channel, onPayload) => notifications.listen({ channel, onPayload, onListening: () => {} }),
+    listen: (channel, onPayload, onListening = () => {}) => notifications.listen({ channel, onPayload, onListening }),
     bossDatabase: {
       executeSql: async (text, values) => ({ rows: await execute(text, values) }),
       async listen(channel, onPayload, onListening) {

@@ -14,6 +14,10 @@ interface DecoratorStorage {
   readonly objectTypes: { simpleResolvers?: boolean }[];
 }
 
+const unreachable = (): never => {
+  throw new Error('A subgraph runs no subscriptions.');
+};
+
 /** A slice's classes as a Federation 2 subgraph: the schema to execute, and the text that composition reads. */
 export async function buildSubgraph(subgraph: Subgraph): Promise<{ schema: GraphQLSchema; sdl: string }> {
   // Fields without a resolver of their own are read by graphql-js itself: type-graphql would wrap each in three closures and a middleware chain.
@@ -22,6 +26,8 @@ export async function buildSubgraph(subgraph: Subgraph): Promise<{ schema: Graph
   const plain = await buildSchema({
     resolvers: subgraph.resolvers as unknown as NonEmptyArray<new () => object>,
     orphanedTypes: [...(subgraph.orphanedTypes ?? [])] as unknown as (new () => object)[],
+    // Subscriptions are in the schema for clients to read; the gateway runs them (gateway/subscriptions).
+    pubSub: { publish: () => {}, subscribe: () => unreachable() },
     skipCheck: true,
     validate: false,
   });

@@ -29,6 +29,25 @@ export interface Demo {
 }
 
 /**
+ * A field of `Subscription`. It is its query, answered again at each event: so who may see the answer is decided anew every
+ * time, and the selection may reach any area.
+ */
+export interface LiveField {
+  /** The type of event that tells of it; its subject is the entity. */
+  readonly event: string;
+  /** The query that answers with the entity, and its argument, which is the subscription's too. */
+  readonly query: string;
+  readonly argument: string;
+  /**
+   * What the event's subject is called in the entity, and a selection by which to tell whether what a subscriber waits for
+   * has happened already: whoever subscribes a moment late is answered at once.
+   */
+  readonly id: string;
+  readonly selection: string;
+  readonly hasHappened: (entity: never) => boolean;
+}
+
+/**
  * A slice as the rest of the system sees it: its door. One of these is the only export of a slice's `index.ts`.
  */
 export interface Subgraph<Ports extends Closable = Closable> {
@@ -44,6 +63,8 @@ export interface Subgraph<Ports extends Closable = Closable> {
   readonly migrations: readonly Migration[];
   /** How the events that the slice records are shown to webhooks. */
   readonly events?: readonly EventRenderer<Ports>[];
+  /** The fields of its `Subscription` type. */
+  readonly live?: Readonly<Record<string, LiveField>>;
   /** What the slice gives to a full export of an organization. */
   readonly exports?: readonly ExportFile[];
   /** Inserts the slice's part of the demo data; a second call inserts nothing. */

@@ -1,3 +1,4 @@
+import type { LiveField } from '#platform/subgraph/subgraph.ts';
 import type { EventRenderer } from '#platform/webhooks/event-renderer.ts';
 import { MemoryStatus, processingOf } from './entities/memory-object.ts';
 import { toldObjects } from './queries/told-objects.ts';
@@ -10,6 +11,19 @@ export const memoryEvents = {
   deleted: 'memory.deleted',
   archived: 'memory.archived',
 } as const;
+
+/** `memoryProcessed(id)` */
+export const memoryLive: Readonly<Record<string, LiveField>> = {
+  memoryProcessed: {
+    event: memoryEvents.processed,
+    query: 'memory',
+    argument: 'id',
+    id: 'id',
+    selection: '{ id processing { embeddingStatus entityExtractionStatus } }',
+    hasHappened: ({ processing }: { processing: { embeddingStatus: string; entityExtractionStatus: string } }) =>
+      processing.embeddingStatus === 'COMPLETED' && processing.entityExtractionStatus === 'COMPLETED',
+  },
+};
 
 /** Objects as GET /v1/memory/{id} shows them, without their content; of a deleted one, that it is. */
 export const memoryRenderer: EventRenderer = {

@@ -3,7 +3,7 @@ import type { JobHandler } from '#platform/jobs/worker.ts';
 import type { Context } from '#platform/context.ts';
 import type { Subgraph } from '#platform/subgraph/subgraph.ts';
 import { MemoryObject } from './entities/memory-object.ts';
-import { memoryRenderer } from './events.ts';
+import { memoryLive, memoryRenderer } from './events.ts';
 import { memoryExports } from './exports.ts';
 import { embedHandler } from './jobs/embed-handler.ts';
 import { indexKeywordsHandler } from './jobs/index-keywords-handler.ts';
@@ -36,6 +36,7 @@ export const memory: Subgraph<MemoryPorts> = {
   operations: [storeMemory, batchStoreMemory, retrieveMemories, getMemory, listMemories, updateMemory, deleteMemory, restoreMemory, getRelatedMemories, getMemoryStats],
   migrations: [memoryMigration],
   events: [memoryRenderer],
+  live: memoryLive,
   exports: memoryExports,
   openPorts: openMemoryPorts,
   jobs: ({ memorySweepSeconds, meiliUrl }) => [

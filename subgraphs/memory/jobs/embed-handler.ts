@@ -26,7 +26,7 @@ export const embedHandler: JobHandler<Context<MemoryPorts>, typeof embed> = {
       const now = ctx.clock.now();
       const current = await insertProcessed(em, processed, embedder.model, now);
       const byWorkspace = Map.groupBy(processed.filter(({ id }) => current.has(id)), ({ workspaceId }) => workspaceId);
-      const events = [...byWorkspace.values()].map((objects) => ({ ...objects[0]!, type: memoryEvents.processed, subjectIds: objects.map(({ id }) => id) }));
+      const events = [...byWorkspace.values()].map((objects) => ({ ...objects[0]!, type: memoryEvents.processed, isLive: true, subjectIds: objects.map(({ id }) => id) }));
       await recordEvents(em, events, now);
     });
   },

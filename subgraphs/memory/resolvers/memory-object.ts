@@ -1,5 +1,5 @@
 import { GraphQLJSON, GraphQLJSONObject } from 'graphql-scalars';
-import { Arg, Args, Ctx, Field, GraphQLISODateTime, ID, InputType, Int, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, Field, GraphQLISODateTime, ID, InputType, Int, Mutation, ObjectType, Query, Resolver, Subscription } from 'type-graphql';
 import type { Context } from '#platform/context.ts';
 import type { Page } from '#platform/page.ts';
 import { connectionType } from '#platform/subgraph/connection-type.ts';
@@ -207,6 +207,12 @@ export class MemoryObjectResolver {
   @Mutation(() => DeletedMemory, { description: 'Out of search at once, removed for good after the retention period.' })
   deleteMemory(@Ctx() ctx: MemoryContext, @Arg('id', () => ID) id: string): Promise<DeleteReceipt> {
     return deleteMemory(ctx, { id });
+  }
+
+  /** Never called here: the gateway asks the query `memory` at each event (LiveField). */
+  @Subscription(() => MemoryObject, { topics: 'memory.processed', description: 'The object when its processing is done; at once when it is done already.' })
+  memoryProcessed(@Ctx() ctx: MemoryContext, @Arg('id', () => ID) id: string): Promise<MemoryObject> {
+    return getMemory(ctx, { id });
   }
 
   @Mutation(() => ChangedMemory, { description: 'Brings an archived object back.' })
