@@ -31,7 +31,9 @@ export function openApiOf(routes: readonly AnyRoute[]): OpenApi {
     paths: { ...paths, ...operationalPaths },
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key: Authorization: Bearer qk_…' } },
-      schemas: { Error: errorSchema, StoreMemory: storeMemoryOf(routes) },
+      headers: limitHeaders,
+      responses: { RateLimited: rateLimited },
+      schemas: { Error: errorSchema, Problem: problemSchema, StoreMemory: storeMemoryOf(routes) },
     },
   };
 }
@@ -54,6 +56,7 @@ function operationOf(row: AnyRoute): Json {
     ...(row.body && { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(row.body, 'input') } } } }),
     responses: {
       ...Object.fromEntries(statuses.map((status) => [status, success])),
+      429: { $ref: '#/components/responses/RateLimited' },
       default: { description: 'Refused', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
     },
   };
@@ -99,6 +102,39 @@ const errorSchema = {
       },
     },
   },
+};
+
+const limitHeader = (description: string, type = 'integer'): Json => ({ description, schema: { type } });
+
+/** On every response that was counted (decisions 7); of the tightest layer. */
+const limitHeaders = {
+  'X-RateLimit-Limit': limitHeader('The limit in force, without the burst.'),
+  'X-RateLimit-Remaining': limitHeader('What is left of it; 0 while the burst is used.'),
+  'X-RateLimit-Reset': limitHeader('When all of it is there again, if nothing comes: seconds since 1970.'),
+  'X-RateLimit-Scope': { description: 'The tightest layer.', schema: { type: 'string', enum: ['token', 'org', 'endpoint'] } },
+  'RateLimit': limitHeader('The same as a structured field (draft-ietf-httpapi-ratelimit-headers).', 'string'),
+  'RateLimit-Policy': limitHeader('Every layer that the request counted for, with quota and window.', 'string'),
+  'Retry-After': limitHeader('Seconds until the request fits again.'),
+};
+
+const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'scope', 'code', 'request_id'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer', const: 429 },
+    detail: { type: 'string' },
+    scope: { type: 'string', enum: ['token', 'org', 'endpoint'] },
+    code: { type: 'string', const: 'rate_limit_exceeded' },
+    request_id: { type: 'string' },
+  },
+};
+
+const rateLimited = {
+  description: 'A rate limit is used up; repeat after Retry-After.',
+  headers: Object.fromEntries(Object.keys(limitHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
 const plain = (summary: string, statuses: readonly number[] = [200]): Json => ({
