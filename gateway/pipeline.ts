@@ -163,6 +163,9 @@ export function createPipeline({ authenticator, limiter, quota, isRepeat }: Pipe
         throw verdict?.refusal ?? error;
       }
     },
+
+    /** Whom a connection that was let in still belongs to, asked anew at each event: that is no guess, and counts for nothing. */
+    reauthenticateSocket: (authorization: string | undefined): Promise<Principal | null> => authenticator.authenticate({ authorization }),
   };
 }
 
