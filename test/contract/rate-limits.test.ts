@@ -82,6 +82,9 @@ clause('LIMIT-429-001', 'interface §7.2: 429 is a problem with type, title, sta
   const retryAfter = Number(refused.headers.get('retry-after'));
   expect(retryAfter).toBeLessThanOrEqual(60);
   expect(problem.detail).toContain(`${retryAfter} second`);
+  const page = await as(server, 'nobody').get(new URL(problem.type).pathname, from('198.51.100.7'));
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('id="rate_limit_exceeded"');
 });
 
 clause('LIMIT-429-002', 'interface §8.1: over GraphQL a refusal is an error with code rate_limit_exceeded, HTTP 429 and the same headers', async () => {
