@@ -15,7 +15,10 @@ import type { Usage } from './process-usage.ts';
 /** A server under measurement, in a process of its own, as an operator runs it. */
 export interface Server {
   readonly pid: number;
+  readonly url: string;
+  /** With a read-write key, and with an admin key. */
   readonly client: HttpClient;
+  readonly admin: HttpClient;
   usage(): Usage;
   /** What it has logged so far: warnings, or more with LOG_LEVEL. */
   logged(): string;
@@ -102,10 +105,12 @@ async function start(program: string, ground: Ground, { env = {}, nodeArguments 
     if (performance.now() > deadline) throw new Error(`${program} was not ready within ${readyWithinMs} ms.`);
     await delay(50);
   }
-  const credentials = JSON.parse(await readFile(join(ground.dataDir, 'credentials.json'), 'utf8')) as { api_keys: { read_write: string } };
+  const credentials = JSON.parse(await readFile(join(ground.dataDir, 'credentials.json'), 'utf8')) as { api_keys: { read_write: string; admin: string } };
   return {
     pid: child.pid!,
+    url,
     client: new HttpClient(pool, credentials.api_keys.read_write),
+    admin: new HttpClient(pool, credentials.api_keys.admin),
     usage: () => usageOf(child.pid!),
     logged: () => logged,
     stop: async () => {
@@ -134,7 +139,7 @@ async function isReady(pool: Pool): Promise<boolean> {
   }
 }
 
-/** Keep-alive connections with a read-write key; anything but 2xx is an error unless asked for with `answer`. */
+/** Keep-alive connections with one key; anything but 2xx is an error unless asked for with `answer`. */
 export class HttpClient {
   readonly #pool: Pool;
   readonly #headers: Record<string, string>;
@@ -144,13 +149,13 @@ export class HttpClient {
     this.#headers = { authorization: `Bearer ${key}` };
   }
 
-  async answer(method: 'GET' | 'POST', path: string, body?: string): Promise<{ status: number; text: string }> {
+  async answer(method: 'GET' | 'POST' | 'PATCH', path: string, body?: string): Promise<{ status: number; text: string }> {
     const headers = body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' };
     const response = await this.#pool.request({ method, path, headers, body: body ?? null });
     return { status: response.statusCode, text: await response.body.text() };
   }
 
-  async text(method: 'GET' | 'POST', path: string, body?: string): Promise<string> {
+  async text(method: 'GET' | 'POST' | 'PATCH', path: string, body?: string): Promise<string> {
     const { status, text } = await this.answer(method, path, body);
     if (status < 200 || status > 299) throw new Error(`${method} ${path.slice(0, 200)} answered ${status}: ${text.slice(0, 300)}`);
     return text;

@@ -29,6 +29,7 @@ import { mountRest } from './rest/mount.ts';
 import { routes } from './rest/routes/register.ts';
 import { seedFirstStart } from './seed/seed-first-start.ts';
 import { mountLive } from './subscriptions/mount-live.ts';
+import type { Live } from './subscriptions/mount-live.ts';
 import { LocalSource } from './supergraph/local-source.ts';
 import { RemoteSource } from './supergraph/remote-source.ts';
 import { loadSupergraph } from './supergraph/supergraph.ts';
@@ -82,7 +83,8 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
     },
   };
   const parts: Part[] = [databasePart(database), seeded, ...Object.entries(remote).map(([name, source]) => ({ name, check: () => source.check() }))];
-  mountOperational(http, config, parts);
+  let live: Live | null = null;
+  mountOperational(http, config, parts, () => live?.counts() ?? { connections: 0, subscriptions: 0 });
   mountDocs(http, routes);
   mountRest(http, routes, supergraph, pipeline, config);
   mountDownload(http, opened, config);
@@ -100,8 +102,8 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   // Last in, first out: nobody new comes in, what is in hand ends, then its ground is taken away.
   await http.listen({ host: config.host, port: config.port });
   stopping.push(() => closeHttp(http));
-  const live = await mountLive(http, { supergraph, subgraphs, pipeline, database, config });
-  stopping.push(() => live.stop());
+  const mounted = (live = await mountLive(http, { supergraph, subgraphs, pipeline, database, config }));
+  stopping.push(() => mounted.stop());
   const { port } = http.server.address() as { port: number };
   url = `${config.tlsCert === null ? 'http' : 'https'}://${config.host}:${port}`;
   if (config.httpRedirectPort !== null) {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Config } from '#platform/config.ts';
 import type { Database } from '#platform/database/database.ts';
 import { DomainError } from '#platform/errors.ts';
@@ -29,7 +29,7 @@ export function readVersion(): Version {
 const exempt = { config: { entrance: 'exempt' } } as const;
 
 /** /healthz, /readyz, /version and /metrics: no credential, no limit, no secret. */
-export function mountOperational(http: FastifyInstance, config: Config, parts: readonly Part[]): void {
+export function mountOperational(http: FastifyInstance, config: Config, parts: readonly Part[], live: () => { connections: number; subscriptions: number }): void {
   const version = readVersion();
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -40,6 +40,8 @@ export function mountOperational(http: FastifyInstance, config: Config, parts: r
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers: [registry],
   });
+  new Gauge({ name: 'live_connections', help: 'Open WebSocket connections.', registers: [registry], collect() { this.set(live().connections); } });
+  new Gauge({ name: 'live_subscriptions', help: 'Subscriptions that wait for events.', registers: [registry], collect() { this.set(live().subscriptions); } });
   // Looking a child up by its labels hashes them, 4 µs a request; routes and statuses are few.
   const children = new Map<string, Histogram.Internal<string>>();
   http.addHook('onResponse', (request, reply, done) => {

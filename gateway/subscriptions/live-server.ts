@@ -122,9 +122,9 @@ export class LiveServer {
   }
 
   /** Undefined: the credential counts no more. */
-  async #authenticate({ authorization, client }: LiveConnection): Promise<Principal | null | undefined> {
+  async #authenticate({ authorization }: LiveConnection): Promise<Principal | null | undefined> {
     try {
-      return await this.#options.pipeline.authenticateSocket(authorization, client.address);
+      return await this.#options.pipeline.reauthenticateSocket(authorization);
     } catch (error) {
       if (error instanceof DomainError && error.code === 'unauthenticated') return undefined;
       throw error;
@@ -150,8 +150,9 @@ export class LiveServer {
   }
 }
 
-/** In our codes, and with the request that it belongs to. */
-const presented = (error: GraphQLError, requestId: string, path = error.path): GraphQLError => asGraphqlError({ ...presentError(error.toJSON()), ...(path && { path }) }, requestId);
+/** In our codes, and with the request that it belongs to. A remote subgraph's errors are plain objects. */
+const presented = ({ message, extensions, path }: GraphQLFormattedError, requestId: string, shownPath = path): GraphQLError =>
+  asGraphqlError({ ...presentError({ message, ...(extensions && { extensions }) }), ...(shownPath && { path: shownPath }) }, requestId);
 
 const asGraphqlError = ({ message, extensions, path }: Omit<GraphQLFormattedError, 'locations'>, requestId: string): GraphQLError =>
   new GraphQLError(message, { extensions: { ...extensions, request_id: extensions?.['request_id'] ?? requestId }, ...(path && { path }) });

@@ -10,6 +10,7 @@ import type { ExecutionArgs } from 'graphql';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { Config } from '#platform/config.ts';
+import { DomainError } from '#platform/errors.ts';
 import { eventChannel } from '#platform/outbox/record-events.ts';
 import type { LiveEvent } from '#platform/outbox/record-events.ts';
 import type { Database } from '#platform/database/database.ts';
@@ -68,14 +69,15 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
           authorization,
           forbid: () => held.socket.close(CloseCode.Forbidden, 'The credential is unknown, expired or revoked'),
         };
-        if (!(await isValid(connection))) return false;
+        if (!(await isAccepted(options.pipeline.authenticateSocket(authorization, connection.client.address)))) return false;
         held.connection = connection;
         connections.add(connection);
         return true;
       },
       onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
         const held = extra as Held;
-        if (Object.keys(subscriptions).length >= config.liveSubscriptionsPerConnection) {
+        // The one that is being opened is among them.
+        if (Object.keys(subscriptions).length > config.liveSubscriptionsPerConnection) {
           held.socket.close(CloseCode.TooManyInitialisationRequests, 'Too many subscriptions on one connection');
           return [];
         }
@@ -93,15 +95,12 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
     keepAliveMs,
   );
 
-  const isValid = async ({ authorization, client }: LiveConnection): Promise<boolean> =>
-    options.pipeline.authenticateSocket(authorization, client.address).then(() => true, () => false);
-
   /** When keys or roles have changed: whose credential counts no more is told at once, not at the next event. */
   const recheck = async (): Promise<void> => {
     const moment = new Moment();
     for (const connection of connections) {
       const { authorization } = connection;
-      if (authorization !== undefined && !(await moment.once(authorization, () => isValid(connection)))) connection.forbid();
+      if (authorization !== undefined && !(await moment.once(authorization, () => isAccepted(options.pipeline.reauthenticateSocket(authorization))))) connection.forbid();
     }
   };
 
@@ -145,6 +144,16 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
     },
   };
 }
+
+/** A refusal is an answer; a fault of ours is not. */
+const isAccepted = (authenticated: Promise<unknown>): Promise<boolean> =>
+  authenticated.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof DomainError) return false;
+      throw error;
+    },
+  );
 
 /** graphql-ws reads of a document only that it is a subscription; the stream has read the client's. */
 const anySubscription = parse('subscription { any }');
