@@ -4,6 +4,7 @@ import type { DocumentNode } from 'graphql';
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { errorStatus } from '#platform/errors.ts';
+import { eventNames } from '#platform/webhooks/event-names.ts';
 import { identity } from '../../gateway/identity/index.ts';
 import { routes } from '../../gateway/rest/routes/register.ts';
 import { subgraphs } from '../../subgraphs/register.ts';
@@ -81,4 +82,10 @@ test('every document is in a file of its own name, and a row or a test asks it',
 test('no two rows of REST have one method and path', () => {
   const addresses = routes.map(({ method, path }) => `${method} ${path}`);
   expect(addresses.filter((address, index) => addresses.indexOf(address) !== index)).toEqual([]);
+});
+
+test('every event that a slice tells can be listened for by name, and one slice alone tells it', () => {
+  const told = doors.flatMap(({ events = [] }) => events.flatMap(({ types }) => types));
+  expect(eventNames).toEqual(expect.arrayContaining(told));
+  expect(told).toHaveLength(new Set(told).size);
 });

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,17 +7,18 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { as } from '../harness/actors.ts';
 import { eventually } from '../harness/eventually.ts';
+import { store } from '../harness/memory.ts';
 import { signIn } from '../harness/oauth.ts';
 import { arrival, PlainBrowser, screen } from '../harness/plain-browser.ts';
-import { repositoryRoot, startServer } from '../harness/server.ts';
+import { freePort, repositoryRoot, startServer } from '../harness/server.ts';
 
 const Found = z.object({ results: z.array(z.looseObject({ id: z.string(), highlights: z.array(z.string()) })).min(1) });
 
-/** The shell blocks of one section, as printed. */
-async function blocksOf(heading: string): Promise<string[]> {
+/** The blocks of one section in a language, as printed. */
+async function blocksOf(heading: string, language = 'sh'): Promise<string[]> {
   const text = await readFile(join(repositoryRoot, 'README.md'), 'utf8');
   const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? expect.fail(`README.md has no section '${heading}'`);
-  return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+  return [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].filter(([, name]) => name === language).map(([, , block = '']) => block);
 }
 
 /** One terminal: what a block assigns, the later ones know. */
@@ -75,6 +76,30 @@ test('signing in with OAuth works as the README prints it', async () => {
     await rm(folder, { recursive: true, force: true });
   }
 }, 60_000);
+
+test('a receiver of webhooks works as the README prints it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
+  try {
+    await using server = await startServer({ dataDir: join(folder, '.data') });
+    const port = await freePort();
+    const here = (block: string): string => block.replaceAll('http://127.0.0.1:4000', server.baseUrl).replaceAll('4040', String(port));
+    const [create, receive] = await blocksOf('Webhooks');
+    const type = terminalIn(folder);
+    await type(here(create!));
+    const secret = (await type('echo $SECRET')).trim();
+    expect(receive).toContain('node receiver.mjs');
+    // It stands in the repository's folder, where its library is.
+    await symlink(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
+    await writeFile(join(folder, 'receiver.mjs'), here((await blocksOf('Webhooks', 'js'))[0]!));
+    const receiver = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env: { SECRET: secret }, stdio: ['ignore', 'pipe', 'inherit'] });
+    let printed = '';
+    receiver.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
+    const { id } = await store(as(server, 'read_write'), { content: 'Told of as the README says.' });
+    await eventually(async () => expect(printed).toBe(`memory.stored ${id}\nmemory.processed ${id}\n`), 90_000).finally(() => receiver.kill());
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 120_000);
 
 /** A search must find; the block that looks an object up by its id answers the object itself. */
 function found(answer: unknown, block: string): unknown {
