@@ -151,7 +151,7 @@ export class LiveServer {
 }
 
 /** In our codes, and with the request that it belongs to. A remote subgraph's errors are plain objects. */
-const presented = ({ message, extensions, path }: GraphQLFormattedError, requestId: string, shownPath = path): GraphQLError =>
+const presented = ({ message, extensions, path }: Pick<GraphQLError, 'message' | 'path'> & { extensions?: GraphQLFormattedError['extensions'] }, requestId: string, shownPath = path): GraphQLError =>
   asGraphqlError({ ...presentError({ message, ...(extensions && { extensions }) }), ...(shownPath && { path: shownPath }) }, requestId);
 
 const asGraphqlError = ({ message, extensions, path }: Omit<GraphQLFormattedError, 'locations'>, requestId: string): GraphQLError =>
