@@ -86,13 +86,13 @@ export function refusalOf(error: z.ZodError): DomainError {
 /** Identical for what does not exist and for what the caller may not know of. */
 export const notFound = (what: string, id: string): DomainError => new DomainError('not_found', `No ${what} has the id '${id.slice(0, 100)}'.`);
 
-/** A repeat after signing in, or with another code, is a new try. */
-const signInCodes: ReadonlySet<ErrorCode> = new Set(['permission_denied', 'totp_required', 'totp_locked']);
+/** A repeat after signing in, with another code, or when there is room again, is a new try. */
+const newTryCodes: ReadonlySet<ErrorCode> = new Set(['permission_denied', 'totp_required', 'totp_locked', 'quota_exceeded']);
 
 /** Errors decided by the operation itself: kept with an idempotency key and replayed (decisions 6). */
 export function isKept(error: unknown): error is DomainError {
   if (!(error instanceof DomainError)) return false;
   if (error.status === 404) return true;
   if (error.status === 409) return error.code !== 'idempotency_in_progress' && error.code !== 'idempotency_key_reused';
-  return error.status === 403 && !signInCodes.has(error.code);
+  return error.status === 403 && !newTryCodes.has(error.code);
 }

@@ -10,6 +10,7 @@ import { indexKeywordsHandler } from './jobs/index-keywords-handler.ts';
 import { indexMeilisearchHandler } from './jobs/index-meilisearch-handler.ts';
 import { indexVectors } from './jobs/index-vectors.ts';
 import { memoryMigration } from './migrations/0001-memory.ts';
+import { storedBytesMigration } from './migrations/0002-stored-bytes.ts';
 import { batchStoreMemory } from './operations/batch-store-memory.ts';
 import { deleteMemory } from './operations/delete-memory.ts';
 import { getMemory } from './operations/get-memory.ts';
@@ -34,7 +35,7 @@ export const memory: Subgraph<MemoryPorts> = {
   resolvers: [MemoryObjectResolver, RetrievalResolver, WorkspaceResolver],
   references: { MemoryObject: loadMemoryObject, Workspace: loadWorkspace },
   operations: [storeMemory, batchStoreMemory, retrieveMemories, getMemory, listMemories, updateMemory, deleteMemory, restoreMemory, getRelatedMemories, getMemoryStats],
-  migrations: [memoryMigration],
+  migrations: [memoryMigration, storedBytesMigration],
   events: [memoryRenderer],
   live: memoryLive,
   exports: memoryExports,

@@ -34,12 +34,15 @@ export const batchStoreMemory = groupedCommand({
   input: z.strictObject({ memories: z.array(z.unknown()).min(1, 'must hold at least one object').max(batchSizeMax, `must hold at most ${batchSizeMax} objects`) }),
   keeps: ({ stored }) => stored > 0,
   subjectsOf: (_input, { results }: BatchReceipt) => results.flatMap(({ id }) => id ?? []),
-  runGroup: async (em: EntityManager, batches: readonly Call<MemoryPorts, { memories: unknown[] }>[]): Promise<BatchReceipt[]> => {
+  runGroup: async (em: EntityManager, batches: readonly Call<MemoryPorts, { memories: unknown[] }>[]): Promise<(BatchReceipt | DomainError)[]> => {
     const elements = batches.map((batch) => batch.input.memories.map((memory) => elementOf(batch, memory)));
     const calls = elements.flat().filter(isAccepted<StoreCall>);
     const results = calls.length > 0 ? await withReceipts(em, calls, storeObjects) : [];
     const outcomes = new Map(calls.map((call, index) => [call, results[index]]));
-    return elements.map((batch) => receiptOf(batch.map((element) => (element instanceof DomainError ? element : outcomes.get(element)))));
+    return elements.map((batch) => {
+      const found = batch.map((element) => (element instanceof DomainError ? element : outcomes.get(element)));
+      return refusalOf(found) ?? receiptOf(found);
+    });
   },
 });
 
@@ -50,6 +53,10 @@ function elementOf({ ctx }: Call<MemoryPorts, unknown>, memory: unknown): StoreC
   // An element that was stored before is replayed alone: that says nothing of the whole answer.
   return { ctx, input, key, answer: { replayed: false } };
 }
+
+/** A quota that let nothing in refuses the batch; one that let a part in is told element by element. */
+const refusalOf = (outcomes: readonly unknown[]): DomainError | undefined =>
+  outcomes.every((outcome) => outcome instanceof DomainError) ? outcomes.find((outcome) => outcome.code === 'quota_exceeded') : undefined;
 
 function receiptOf(outcomes: readonly unknown[]): BatchReceipt {
   const results = outcomes.map((outcome, index): BatchResult => {

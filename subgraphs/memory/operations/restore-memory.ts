@@ -23,7 +23,7 @@ export const restoreMemory = command({
     object.archivedAt = null;
     object.expiresAt = null;
     object.updatedAt = ctx.clock.now();
-    await reprocess(ctx, object);
+    await reprocess(ctx, object, { grows: true });
     return receiptOfObject(object);
   },
 });

@@ -15,6 +15,7 @@ import { indexKeywords } from '../jobs/index-keywords.ts';
 import type { MemoryPorts } from '../ports/ports.ts';
 import { contentKey, findLiveContents, insertObjects } from '../queries/insert-objects.ts';
 import type { NewObject } from '../queries/insert-objects.ts';
+import { refusalsOfCompute, takeBackExcess } from './quotas.ts';
 
 export interface StoreReceipt {
   readonly id: string;
@@ -33,11 +34,15 @@ export type StoreCall = Call<MemoryPorts, StoreInput>;
 /** Stores any number of objects of any principals: rows, events and jobs in the one transaction of `em`. Answers one receipt or refusal each. */
 export async function storeObjects(em: EntityManager, calls: readonly StoreCall[]): Promise<(StoreReceipt | DomainError)[]> {
   // One moment for the whole group: ids made after it sort the objects as they came.
-  const now = calls[0]!.ctx.clock.now();
+  const { clock, config } = calls[0]!.ctx;
+  const now = clock.now();
   const drafts = calls.map((call) => draftOf(call, now));
-  const objects = drafts.filter(isAccepted<NewObject>);
+  const accepted = drafts.filter(isAccepted<NewObject>);
+  const idle = await refusalsOfCompute(em, config, accepted.map(({ organizationId }) => organizationId), now);
+  const objects = accepted.filter(({ organizationId }) => !idle.has(organizationId));
   const stored = objects.length > 0 ? await insertObjects(em, objects) : new Set<string>();
-  const fresh = objects.filter(({ id }) => stored.has(id));
+  const excess = await takeBackExcess(em, config, objects.filter(({ id }) => stored.has(id)));
+  const fresh = objects.filter(({ id }) => stored.has(id) && !excess.has(id));
   const duplicates = objects.filter(({ id }) => !stored.has(id));
   const live = duplicates.length > 0 ? await findLiveContents(em, duplicates) : new Map<string, string>();
   if (fresh.length > 0) {
@@ -46,6 +51,8 @@ export async function storeObjects(em: EntityManager, calls: readonly StoreCall[
   }
   return drafts.map((draft) => {
     if (draft instanceof DomainError) return draft;
+    const overQuota = idle.get(draft.organizationId) ?? excess.get(draft.id);
+    if (overQuota !== undefined) return overQuota;
     return stored.has(draft.id) ? receiptOf(draft) : duplicateOf(draft, live);
   });
 }

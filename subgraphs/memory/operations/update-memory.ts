@@ -44,8 +44,10 @@ export const updateMemory = command({
       await refuseLiveContent(ctx, object, digest);
       object.content = patch.content;
       object.contentDigest = digest;
-      object.byteSize = Buffer.byteLength(patch.content);
-      await reprocess(ctx, object);
+      const byteSize = Buffer.byteLength(patch.content);
+      const grows = byteSize > object.byteSize;
+      object.byteSize = byteSize;
+      await reprocess(ctx, object, { grows });
     } else {
       await ctx.em.flush();
       // Metadata is a filter there.

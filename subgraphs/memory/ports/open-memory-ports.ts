@@ -1,5 +1,6 @@
 import type { PortsOptions } from '#platform/subgraph/subgraph.ts';
 import { keywordDocuments } from '../queries/keyword-documents.ts';
+import { countStoredBytes } from '../queries/stored-bytes.ts';
 import type { EmbedderOptions } from './embedder/create-embedder.ts';
 import { createEmbedder } from './embedder/create-embedder.ts';
 import { WinkEntityExtractor } from './entity-extractor/wink.ts';
@@ -9,7 +10,8 @@ import { Circuit } from './meilisearch/circuit.ts';
 import type { MemoryPorts } from './ports.ts';
 import { PostgresKeywordIndex } from './postgres-keyword-index.ts';
 
-export async function openMemoryPorts({ config, logger }: PortsOptions): Promise<MemoryPorts> {
+export async function openMemoryPorts({ config, database, logger }: PortsOptions): Promise<MemoryPorts> {
+  await countStoredBytes(database.orm.em.fork(), config.quotaStoredBytes !== null);
   const embedder = createEmbedder(embedderOptions(config));
   const entities = new WinkEntityExtractor();
   const postgres = new PostgresKeywordIndex({ documents: keywordDocuments });
