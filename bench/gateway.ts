@@ -1,17 +1,19 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { printProfiles, profileMoment } from './cpu-profile.ts';
 import { makeGround, onLanes, startBare, startProduct } from './harness.ts';
-import type { HttpClient, Server } from './harness.ts';
+import type { Ground, HttpClient, Server } from './harness.ts';
+import { measureSteps } from './pipeline-steps.ts';
 import { cpuBetween } from './process-usage.ts';
 import { latency, median, Report } from './report.ts';
 import { zipfElements } from './texts.ts';
 
-// Claim: REST, authentication and the federated graph add at most 80 µs of CPU to a GET by id. Baseline: the same row by the
-// same statement behind a bare Fastify handler, in a process of its own with a database of its own.
+// Claim: REST, authentication, rate limits and the federated graph add at most 150 µs of CPU to a GET by id. Baseline: the same
+// row by the same statement behind a bare Fastify handler, in a process of its own with a database of its own. Beside them the
+// product without limits, and then each step of the pipeline alone.
 //   gateway.js [--rounds 10] [--requests 3000] [--no-profile] [--assert]
 const { values } = parseArgs({
   options: {
@@ -24,21 +26,24 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const requests = Number(values.requests);
 const lanes = 16;
-const addedMicrosecondsMax = 80;
+const addedMicrosecondsMax = 150;
 
 const report = new Report();
 const ground = await makeGround();
 const path = await prepareObject();
-const copy = { ...ground, dataDir: await mkdtemp(join(tmpdir(), 'quadrivium-bench-')) };
-await cp(ground.dataDir, copy.dataDir, { recursive: true });
+const wide = join(ground.dataDir, 'wide-limits.json');
+await writeFile(wide, JSON.stringify({ token: { business: { read: 1e9, write: 1e9 } }, organization: { business: 1e9 } }));
+const limited = { env: { RATE_LIMIT_PROFILE: 'guide', RATE_LIMIT_FILE: wide } };
+const copies = [await copyOf(ground), await copyOf(ground)] as const;
 
-const product = await startProduct(ground);
-const bare = await startBare(copy);
+const product = await startProduct(ground, limited);
+const unlimited = await startProduct(copies[0]);
+const bare = await startBare(copies[1]);
 await compare();
-await product.stop();
-await bare.stop();
+await Promise.all([product, unlimited, bare].map((server) => server.stop()));
+await measureSteps(report, ground, wide);
 if (!values['no-profile']) await profile();
-await rm(copy.dataDir, { recursive: true, force: true });
+await Promise.all(copies.map(({ dataDir }) => rm(dataDir, { recursive: true, force: true })));
 await ground.remove();
 report.finish();
 
@@ -52,25 +57,34 @@ async function prepareObject(): Promise<string> {
   return own;
 }
 
+async function copyOf(original: Ground): Promise<Ground> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'quadrivium-bench-'));
+  await cp(original.dataDir, dataDir, { recursive: true });
+  return { ...original, dataDir };
+}
+
 async function compare(): Promise<void> {
   const [productText, bareText] = await Promise.all([product.client.text('GET', path), bare.client.text('GET', path)]);
   report.heading(`GET by id, ${rounds} rounds of ${requests} requests each, ${lanes} at a time`);
   report.figure('answer', `product ${productText.length} bytes, bare ${bareText.length} bytes`);
-  await round(product);
-  await round(bare);
+  for (const server of [product, unlimited, bare]) await round(server);
   const idleMicroseconds = await idleLoad(product);
   const before = { product: product.usage(), bare: bare.usage() };
   const productRounds: Round[] = [];
+  const unlimitedRounds: Round[] = [];
   const bareRounds: Round[] = [];
   for (let index = 0; index < rounds; index += 1) {
     productRounds.push(await round(product));
+    unlimitedRounds.push(await round(unlimited));
     bareRounds.push(await round(bare));
   }
-  const added = productRounds.map(({ microseconds }, index) => microseconds - bareRounds[index]!.microseconds);
+  const differences = (of: readonly Round[]): number[] => of.map(({ microseconds }, index) => microseconds - bareRounds[index]!.microseconds);
+  const added = differences(productRounds);
   const productMedian = median(productRounds.map(({ microseconds }) => microseconds));
   const bareMedian = median(bareRounds.map(({ microseconds }) => microseconds));
   report.figure('product, CPU a request', `${productMedian.toFixed(0)} µs; ${latency(productRounds.flatMap(({ took }) => took))}`);
   report.figure('bare handler, CPU a request', `${bareMedian.toFixed(0)} µs; ${latency(bareRounds.flatMap(({ took }) => took))}`);
+  report.figure('added without rate limits', `${median(differences(unlimitedRounds)).toFixed(0)} µs`);
   report.figure('added, each round', added.map((microseconds) => microseconds.toFixed(0)).join(' '));
   report.figure('product, idle (jobs, timers)', `${idleMicroseconds.toFixed(0)} µs of CPU a millisecond; in the figures above`);
   report.figure('product by thread', cpuBetween(before.product, product.usage()).byThread);
@@ -109,7 +123,7 @@ async function idleLoad(server: Server): Promise<number> {
 async function profile(): Promise<void> {
   report.heading('Profile of the product');
   const folder = await mkdtemp(join(tmpdir(), 'quadrivium-profile-'));
-  const server = await startProduct(ground, { nodeArguments: ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', folder] });
+  const server = await startProduct(ground, { ...limited, nodeArguments: ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', folder] });
   await round(server);
   const since = profileMoment();
   for (let index = 0; index < rounds; index += 1) await round(server);
