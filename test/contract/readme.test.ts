@@ -61,6 +61,38 @@ test('the five minutes of the README work as printed', async () => {
   }
 }, 180_000);
 
+test('signing in works as the README prints it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
+  try {
+    await using server = await startServer({ dataDir: join(folder, '.data') });
+    await symlink(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
+    const type = terminalIn(folder);
+    const printed: string[] = [];
+    for (const block of await blocksOf('Sign in')) printed.push(await type(block.replaceAll('http://127.0.0.1:4000', server.baseUrl)));
+    const [, steppedUp, session, member, audit] = printed;
+    expect(JSON.parse(steppedUp!)).toHaveProperty('stepped_up_until');
+    expect(JSON.parse(session!)).toMatchObject({ user: { organization_role: 'architect' }, stepped_up_until: expect.any(String) });
+    expect(JSON.parse(member!)).toMatchObject({ role: 'editor' });
+    expect(audit).toMatch(/"operation":"setMember".*"valid":true/s);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
+test('live state works as the README prints it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
+  try {
+    await using server = await startServer({ dataDir: join(folder, '.data') });
+    await symlink(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
+    const here = (block: string): string => block.replaceAll('127.0.0.1:4000', new URL(server.baseUrl).host);
+    await writeFile(join(folder, 'live.mjs'), here((await blocksOf('Live state', 'js'))[0]!));
+    const printed = await terminalIn(folder)(here((await blocksOf('Live state'))[0]!));
+    expect(JSON.parse(printed)).toMatchObject({ memoryProcessed: { processing: { embeddingStatus: 'COMPLETED' }, workspace: { name: 'default' } } });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
 test('signing in with OAuth works as the README prints it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
   try {
