@@ -1,6 +1,6 @@
 import { tableFile } from '#platform/exports/export-file.ts';
 
-/** Keys without their digests, users without their secrets. */
+/** Keys without their digests, users and webhooks without their secrets. */
 export const identityExports = [
   tableFile({ name: 'identity/organization', from: '(select *, id as organization_id from identity.organization) as organization', columns: 'id, name, plan, created_at' }),
   tableFile({ name: 'identity/vaults', from: 'identity.vault', columns: 'id, name, created_at' }),
@@ -34,5 +34,10 @@ export const identityExports = [
     from: 'platform.audit_entry',
     columns: `id, organization_id, created_at, actor_kind, credential_id, user_id, operation, subject_ids, outcome, request_id, address, user_agent, sequence, encode(hash, 'hex') as hash`,
     first: 0,
+  }),
+  tableFile({
+    name: 'identity/webhooks',
+    from: 'platform.webhook',
+    columns: 'id, scope, vault_id, workspace_id, url, description, events, state, disabled_reason, failing_since, created_by, created_at',
   }),
 ];

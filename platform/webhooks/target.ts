@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
+import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../config.ts';
@@ -8,7 +8,22 @@ import { isLoopback } from '../config.ts';
 /** All addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
-export const resolveByDns: Resolve = (hostname) => lookup(hostname, { all: true });
+/**
+ * Asks the name servers, without the system's `getaddrinfo`: that would occupy one of the four threads that hash passwords and
+ * read files too, for as long as whoever owns the name likes.
+ */
+export function dnsResolver(): Resolve {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  return async (hostname) => {
+    const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = [
+      ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 })),
+      ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 })),
+    ];
+    if (addresses.length === 0 && four.status === 'rejected') throw four.reason;
+    return addresses;
+  };
+}
 
 /** Who is reached by loopback alone may call itself; on any other address a webhook must not reach behind the listener. */
 export const allowsPrivateTargets = ({ webhookAllowPrivate, host }: Config): boolean => webhookAllowPrivate ?? isLoopback(host);
@@ -44,6 +59,8 @@ export function refusalOfUrl(text: string, allowPrivate: boolean): string | null
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
   if (allowPrivate) return null;
   if (url.protocol !== 'https:') return 'must begin with https://';
+  // Reserved for loopback by RFC 6761, whatever a name server says.
+  if (/(^|\.)localhost\.?$/.test(url.hostname)) return `${url.hostname} is not a public address (loopback)`;
   const literal = literalAddress(url.hostname);
   return literal === null ? null : refusalOfAddress(literal);
 }
@@ -55,7 +72,7 @@ function literalAddress(hostname: string): string | null {
 }
 
 /** Why no address of the URL's host may be reached, or null; one that does not resolve now may do so later. */
-export async function refusalOfHost(text: string, resolve: Resolve = resolveByDns): Promise<string | null> {
+export async function refusalOfHost(text: string, resolve: Resolve = dnsResolver()): Promise<string | null> {
   const { hostname } = new URL(text);
   if (literalAddress(hostname) !== null) return null;
   const addresses = await resolve(hostname).catch(() => []);
@@ -74,7 +91,7 @@ function firstRefusal(hostname: string, addresses: readonly LookupAddress[]): st
  * For the socket itself to look names up with: what is judged here is what it connects to, so a name that answers
  * differently the next time (DNS rebinding) gains nothing. One address that is not public refuses them all.
  */
-export function publicLookup(resolve: Resolve = resolveByDns): LookupFunction {
+export function publicLookup(resolve: Resolve = dnsResolver()): LookupFunction {
   return (hostname, { all }, done) => {
     resolve(hostname).then(
       (addresses) => {
