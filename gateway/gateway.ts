@@ -67,13 +67,13 @@ export async function startGateway({ config, logger, clock, subgraphs, isRemote 
   const unlisten = await database.listen(identityChannel, () => authenticator.forget());
   stopping.push(unlisten);
 
-  const http = createHttp(config, logger);
   stopping.push(async () => limiter?.close());
   const fork = () => database.orm.em.fork();
   const quota = config.quotaRequestsPerMonth === null ? null : new RequestQuota({ max: config.quotaRequestsPerMonth, fork, clock, logger });
   stopping.push(async () => quota?.close());
   const isRepeat = (organizationId: string, key: string) => hasReceipt(fork(), { organizationId, key }, new Date(clock.now().getTime() - config.idempotencyTtlSeconds * 1000));
   const pipeline = createPipeline({ authenticator, limiter, quota, isRepeat });
+  const http = createHttp(config, logger, pipeline.countUnreadable);
   pipeline.mount(http);
   let isSeeded = false;
   const seeded: Part = {

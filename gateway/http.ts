@@ -9,8 +9,11 @@ import type { Config } from '#platform/config.ts';
 import { DomainError, validationError } from '#platform/errors.ts';
 import { errorAnswer } from './rest/errors.ts';
 
+/** What is done before an answer where no hook comes along. */
+type Enter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 /** The listener: request ids, bodies as bytes, one rendering of errors. It knows no route. */
-export function createHttp(config: Config, logger: Logger): FastifyInstance {
+export function createHttp(config: Config, logger: Logger, enterUnreadable: Enter = async () => {}): FastifyInstance {
   const tls = config.tlsCert === null ? {} : { https: { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey!) } };
   const http = Fastify({
     ...tls,
@@ -22,8 +25,8 @@ export function createHttp(config: Config, logger: Logger): FastifyInstance {
     return503OnClosing: true,
     routerOptions: { maxParamLength: 1000 },
     // A path that the router cannot even read.
-    frameworkErrors: (_error, request, reply: FastifyReply) => {
-      const refusal = (request.raw.url?.length ?? 0) > 1000 ? nothingAt(request) : validationError([{ path: '', message: 'the path is not valid percent-encoding' }]);
+    frameworkErrors: async (_error, request: FastifyRequest, reply: FastifyReply) => {
+      const refusal = await enterUnreadable(request, reply).then(() => unreadable(request), (error: unknown) => refusalOfHttp(error, request));
       const { status, headers, body } = errorAnswer(refusal, request.id, originOf(request, config));
       void reply.code(status).headers({ ...headers, 'x-request-id': request.id }).send(body);
     },
@@ -55,6 +58,9 @@ export function createHttp(config: Config, logger: Logger): FastifyInstance {
   });
   return http;
 }
+
+const unreadable = (request: FastifyRequest): DomainError =>
+  (request.raw.url?.length ?? 0) > 1000 ? nothingAt(request) : validationError([{ path: '', message: 'the path is not valid percent-encoding' }]);
 
 function nothingAt({ method, url }: FastifyRequest): DomainError {
   const path = url.split('?')[0]!.slice(0, 200);

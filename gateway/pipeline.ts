@@ -122,6 +122,11 @@ export function createPipeline({ authenticator, limiter, quota, isRepeat }: Pipe
 
     giveBackUnused,
 
+    /** A path that the router cannot read passes no hook; it counts as one that does not exist. */
+    countUnreadable(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      return count(request, reply, { kind: kindOf(request.method), cost: 1, endpoints: none });
+    },
+
     /** The context of a request that may go on. */
     async admit(request: FastifyRequest, entrance: 'public' | 'credential'): Promise<RequestContext> {
       const principal = request.principal === undefined ? await authenticator.authenticate(request.headers) : request.principal;

@@ -249,6 +249,7 @@ clause('LIMIT-HEADERS-001', 'interface §9: rate-limit headers are on all respon
   const unknown = await nobody.get('/no/such/path', client);
   expect(unknown.status).toBe(404);
   limitsOf(unknown);
+  for (const path of ['/%zz', `/v1/memory/${'x'.repeat(1_200)}`]) limitsOf(await nobody.get(path, client));
   const large = await admin.send('POST', '/v1/api-keys', 'x'.repeat(3_000_000), { 'content-type': 'application/json' });
   expectError(large, 400, 'payload_too_large');
   limitsOf(large);
