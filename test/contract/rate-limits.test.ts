@@ -11,8 +11,10 @@ import { sharedServer } from '../harness/shared-server.ts';
 import { BatchReceipt, expectBody, expectError, expectLimited, StoreReceipt } from '../harness/shapes.ts';
 import { uniqueWord } from '../harness/words.ts';
 
+// Three installations run at once here; in pieces they would ask for more connections than PostgreSQL has.
+const guide = { RATE_LIMIT_PROFILE: 'guide', DATABASE_POOL_MAX: '3' };
 // As installed, but behind a proxy, so that a test can come from any address.
-const server = await startServer({ env: { RATE_LIMIT_PROFILE: 'guide', TRUST_PROXY: 'true' } });
+const server = await startServer({ env: { ...guide, TRUST_PROXY: 'true' } });
 const folder = await mkdtemp(join(tmpdir(), 'quadrivium-limits-'));
 afterAll(async () => {
   await server.stop();
@@ -142,7 +144,7 @@ clause('LIMIT-GRAPH-001', 'decisions §7: a query counts as one read, a mutation
 });
 
 clause('LIMIT-ORG-001', 'interface §8.1: the organization is a layer above its tokens: the tightest is named', async () => {
-  await using own = await startServer({ env: { RATE_LIMIT_PROFILE: 'guide', RATE_LIMIT_FILE: await fileOf({ organization: { business: { limit: 8, burst: 2 } } }) } });
+  await using own = await startServer({ env: { ...guide, RATE_LIMIT_FILE: await fileOf({ organization: { business: { limit: 8, burst: 2 } } }) } });
   const [first, second] = [as(own, 'read_only'), as(own, 'admin')];
   expect(limitsOf(await read(first)())).toMatchObject({ limit: 8, remaining: 7, scope: 'org' });
   const answers = [...(await times(5, read(first))), ...(await times(7, read(second)))];
@@ -271,7 +273,7 @@ clause('LIMIT-OFF-001', 'decisions §7: RATE_LIMIT_PROFILE=off limits nothing an
 });
 
 clause('LIMIT-OVERVIEW-001', 'interface §8.1: the overview profile counts a token by its plan, reads and writes together, with the burst it names', async () => {
-  await using own = await startServer({ env: { RATE_LIMIT_PROFILE: 'overview' } });
+  await using own = await startServer({ env: { ...guide, RATE_LIMIT_PROFILE: 'overview' } });
   const client = as(own, 'read_write');
   expect(limitsOf(await read(client)())).toMatchObject({ limit: 600, remaining: 599, scope: 'token' });
   expect(limitsOf(await write(client)())).toMatchObject({ limit: 600, remaining: 598, scope: 'token' });
@@ -285,7 +287,7 @@ clause('LIMIT-OVERVIEW-001', 'interface §8.1: the overview profile counts a tok
 
 clause('LIMIT-WINDOW-001', 'interface §8.1: the window slides: what is older than it counts no more, and Retry-After is right to the second', async () => {
   const figure = { limit: 4, burst: 1, window_seconds: 4 };
-  await using own = await startServer({ env: { RATE_LIMIT_PROFILE: 'guide', RATE_LIMIT_FILE: await fileOf({ token: { business: { read: figure } } }) } });
+  await using own = await startServer({ env: { ...guide, RATE_LIMIT_FILE: await fileOf({ token: { business: { read: figure } } }) } });
   const client = as(own, 'read_only');
   const startedAt = performance.now();
   expect(countOf(await times(3, read(client)), 200)).toBe(3);
@@ -308,11 +310,11 @@ clause('LIMIT-WINDOW-001', 'interface §8.1: the window slides: what is older th
 clause('LIMIT-FILE-001', 'decisions §7: a fault in RATE_LIMIT_FILE stops the start with a message that names it', async () => {
   const faulty: Record<string, unknown> = { 'token.business.read': { token: { business: { read: 0 } } }, 'token.gold': { token: { gold: { read: 1 } } }, organisation: { organisation: { free: 1 } } };
   for (const [name, figures] of Object.entries(faulty)) {
-    const start = startServer({ env: { RATE_LIMIT_PROFILE: 'guide', RATE_LIMIT_FILE: await fileOf(figures) } });
+    const start = startServer({ env: { ...guide, RATE_LIMIT_FILE: await fileOf(figures) } });
     await expect(start).rejects.toThrow(/RATE_LIMIT_FILE/);
     await expect(start).rejects.toThrow(new RegExp(name.split('.').at(-1)!));
   }
-  await expect(startServer({ env: { RATE_LIMIT_PROFILE: 'guide', RATE_LIMIT_FILE: join(folder, 'missing.json') } })).rejects.toThrow(/RATE_LIMIT_FILE.*missing\.json/);
+  await expect(startServer({ env: { ...guide, RATE_LIMIT_FILE: join(folder, 'missing.json') } })).rejects.toThrow(/RATE_LIMIT_FILE.*missing\.json/);
 }, { timeoutMs: 60_000 });
 
 async function fileOf(figures: unknown): Promise<string> {
