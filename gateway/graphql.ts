@@ -7,6 +7,9 @@ import type { Config } from '#platform/config.ts';
 import type { Answer, RequestContext } from '#platform/context.ts';
 import { DomainError } from '#platform/errors.ts';
 import { allowsIntrospection, documentTokensMax, measureRules } from './document-rules.ts';
+import { costOf, refuseCost } from './operation-cost.ts';
+import { PersistedDocuments } from './persisted-documents.ts';
+import type { Named } from './persisted-documents.ts';
 import { presentError } from './present-error.ts';
 import type { Pipeline } from './pipeline.ts';
 import { graphOperationOf } from './rate-limits/graph-operation.ts';
@@ -19,6 +22,7 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
   const isDevelopment = config.nodeEnv === 'development';
   // By the one part of a context that Apollo does not copy.
   const exchanges = new WeakMap<Answer, Exchange>();
+  const persisted = new PersistedDocuments(config.persistedOnly);
   const apollo = new ApolloServer<RequestContext>({
     gateway: {
       load: async () => ({ executor: supergraph.gateway.executor as never }),
@@ -33,13 +37,15 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
     csrfPrevention: { requestHeaders: ['authorization', 'x-apollo-operation-name', 'apollo-require-preflight'] },
     parseOptions: { maxTokens: documentTokensMax },
     validationRules: [...measureRules],
+    // Documents are registered with the product, not by whoever comes first.
+    persistedQueries: false,
     stopOnTerminationSignals: false,
     formatError: presentError,
     plugins: [
       ApolloServerPluginLandingPageDisabled(),
       {
         requestDidStart: async () => ({
-          didResolveOperation: async ({ document, operation, contextValue }) => {
+          didResolveOperation: async ({ document, operation, contextValue, request }) => {
             const exchange = exchanges.get(contextValue.answer)!;
             exchange.isCounted = true;
             const counted = graphOperationOf(document, operation!);
@@ -49,7 +55,7 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
               throw new GraphQLError(refusal.message, { extensions: { ...refusal.extensions, http: { status: refusal.status } } });
             }
             exchange.isSingle = counted.fields.length === 1;
-            if (operation?.operation !== 'subscription') return;
+            if (operation?.operation !== 'subscription') return refuseCost(costOf(supergraph.schema, document, operation!, request.variables ?? {}), config.graphqlCostMax);
             throw new GraphQLError('Subscriptions do not run over plain HTTP.', { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
           },
           // Every error names the request it belongs to.
@@ -82,10 +88,9 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
       exchanges.set(context.answer, exchange);
       const headers = new HeaderMap();
       for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
-      const answer = await apollo.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: { method: request.method, headers, search: new URL(request.url, 'http://local').search, body: bodyOf(request) },
-        context: async () => context,
-      });
+      const named = nameDocument(request, persisted);
+      if (named instanceof DomainError) return reply.code(named.status).send({ errors: [{ message: named.message, extensions: { ...named.extensions, request_id: request.id } }] });
+      const answer = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: { method: request.method, headers, ...named }, context: async () => context });
       // A document that was never resolved is a read too.
       if (!exchange.isCounted) {
         const refusal = await pipeline.countOperation(request, reply, { kind: 'read', fields: [] }).then(() => null, refusalOf);
@@ -99,6 +104,32 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
   });
   return apollo;
 }
+
+/** The request with its document as text, wherever it only named one. */
+function nameDocument(request: FastifyRequest, persisted: PersistedDocuments): { search: string; body: unknown } | DomainError {
+  try {
+    const { search, searchParams } = new URL(request.url, 'http://local');
+    const body = bodyOf(request);
+    if (request.method === 'GET') return { search: `?${new URLSearchParams(Object.entries(inText(Object.fromEntries(searchParams), persisted)))}`, body };
+    return { search, body: typeof body === 'object' && body !== null && !Array.isArray(body) ? inText(body, persisted) : body };
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+function inText<T extends object>(asked: T, persisted: PersistedDocuments): T {
+  const { documentId, extensions, ...rest } = asked as T & Named;
+  const query = persisted.textOf({ query: rest.query, documentId, extensions: typeof extensions === 'string' ? jsonOf(extensions) : extensions });
+  return { ...rest, ...(query !== undefined && { query }) } as unknown as T;
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
 
 /** What the steps of an operation need of the request that it came in. */
 interface Exchange {

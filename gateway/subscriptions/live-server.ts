@@ -1,5 +1,5 @@
 import { getOperationAST, GraphQLError, parse, specifiedRules, validate } from 'graphql';
-import type { FieldNode, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import type { DocumentNode, FieldNode, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
@@ -9,6 +9,8 @@ import { DomainError } from '#platform/errors.ts';
 import type { Principal } from '#platform/principal.ts';
 import type { LiveField, Subgraph } from '#platform/subgraph/subgraph.ts';
 import { documentRules, documentTokensMax } from '../document-rules.ts';
+import { costOf, refuseCost } from '../operation-cost.ts';
+import { PersistedDocuments } from '../persisted-documents.ts';
 import type { Pipeline } from '../pipeline.ts';
 import { presentError } from '../present-error.ts';
 import type { Prepared, Supergraph } from '../supergraph/supergraph.ts';
@@ -37,6 +39,7 @@ type Question = Prepared<Record<string, unknown>, Record<string, unknown>>;
 
 /** A subscription's document, checked and planned once for all who send it. */
 interface Known {
+  readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly field: FieldNode;
   readonly live: LiveField;
@@ -56,6 +59,7 @@ export class LiveServer {
   readonly #present: ReadonlyMap<string, Question>;
   readonly #documents = new LRUCache<string, Known>({ max: documentsMax });
   readonly #rules;
+  readonly #persisted: PersistedDocuments;
 
   constructor(options: LiveServerOptions) {
     this.#options = options;
@@ -66,6 +70,7 @@ export class LiveServer {
         return [name, options.supergraph.prepare(parse(text)) as unknown as Question];
       }),
     );
+    this.#persisted = new PersistedDocuments(options.config.persistedOnly);
     this.#rules = [...specifiedRules, ...documentRules(options.config)];
   }
 
@@ -83,11 +88,12 @@ export class LiveServer {
   }
 
   async #open(connection: LiveConnection, payload: SubscribePayload, requestId: string): Promise<LiveStream | readonly GraphQLError[]> {
-    const { pipeline, supergraph, hub } = this.#options;
+    const { pipeline, supergraph, hub, config } = this.#options;
     const principal = await pipeline.authenticateSocket(connection.authorization, connection.client.address);
     await pipeline.countSocketOperation(principal, connection.client.address, { kind: 'read', fields: [] });
-    const { operation, field, live, question } = this.#known(payload);
+    const { document, operation, field, live, question } = this.#known(payload);
     const given = payload.variables ?? {};
+    refuseCost(costOf(supergraph.schema, document, operation, given), config.graphqlCostMax);
     const args = argumentsOf(supergraph.schema, operation, field, given);
     const requestOf = (who: Principal | null): RequestContext => ({ principal: who, requestId, idempotency: null, client: connection.client, answer: { replayed: false } });
 
@@ -131,7 +137,8 @@ export class LiveServer {
     }
   }
 
-  #known({ query, operationName }: SubscribePayload): Known {
+  #known({ query: given, operationName, extensions }: SubscribePayload): Known {
+    const query = String(this.#persisted.textOf({ query: given, extensions }));
     const key = JSON.stringify([query, operationName ?? null]);
     const cached = this.#documents.get(key);
     if (cached !== undefined) return cached;
@@ -144,7 +151,7 @@ export class LiveServer {
     if (operation.operation !== 'subscription') throw new GraphQLError('Only subscriptions run over a WebSocket; send queries and mutations to POST /graphql.');
     const field = rootFieldOf(document, operation);
     const live = this.#fields[field.name.value]!;
-    const known = { operation, field, live, question: supergraph.prepare(asQuery(document, operation, live)) as unknown as Question };
+    const known = { document, operation, field, live, question: supergraph.prepare(asQuery(document, operation, live)) as unknown as Question };
     this.#documents.set(key, known);
     return known;
   }
