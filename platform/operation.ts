@@ -27,7 +27,7 @@ interface Definition<Ports, Schema extends z.ZodType, Output> {
 }
 
 /**
- * The wrapper of every operation does, in this order: authorise, parse, open the transaction, look for the idempotency key's
+ * The wrapper of every operation does, in this order: authorise, parse, prepare, open the transaction, look for the idempotency key's
  * receipt, run, write the audit entry, keep the receipt (events and jobs are written by `run`), commit. If the process dies before the commit nothing
  * has happened; if it dies after it, the repeat finds the receipt.
  */
@@ -48,7 +48,7 @@ interface Audited {
 }
 
 interface CommandDefinition<Ports, Schema extends z.ZodType, Output, Prepared> extends Omit<Definition<Ports, Schema, Output>, 'run'>, Audited {
-  /** Slow work that must not hold the transaction open, such as hashing a password. It may refuse; a repeat runs it again. */
+  /** Slow work that must not hold the transaction open, such as hashing a password. It may refuse. */
   readonly prepare?: (ctx: Context<Ports>, input: z.output<Schema>) => Promise<Prepared>;
   /** A refusal that is thrown undoes everything; one that is returned commits what was done, such as the count of wrong codes. */
   readonly run: (ctx: Context<Ports>, input: z.output<Schema>, prepared: Prepared) => Promise<Output | DomainError>;
@@ -59,15 +59,19 @@ export function command<Ports, Schema extends z.ZodType, Output, Prepared = unde
   definition: CommandDefinition<Ports, Schema, Output, Prepared>,
 ): Operation<Ports, z.input<Schema>, Output> {
   const facts: OperationFacts = { name: definition.name, kind: 'command', requires: definition.requires };
+  const underWay = new Set<string>();
   const run = async (ctx: Context<Ports>, raw: z.input<Schema>): Promise<Output> => {
     let result: unknown;
     let call: Call<Ports, z.output<Schema>> | null = null;
     try {
       authorize(definition.requires, ctx.principal, ctx.clock);
       const { input } = (call = { ctx, input: parse(definition.input, raw), key: ctx.idempotency, answer: ctx.answer });
-      const prepared = (await definition.prepare?.(ctx, input)) as Prepared;
-      const runOne = audited(definition, async (em) => [await definition.run({ ...ctx, em }, input, prepared)]);
-      [result] = await transaction(ctx.em, (em) => withReceipts(em, [call!], runOne));
+      const runOnce = async (): Promise<unknown> => {
+        const prepared = (await definition.prepare?.(ctx, input)) as Prepared;
+        const runOne = audited(definition, async (em) => [await definition.run({ ...ctx, em }, input, prepared)]);
+        return (await transaction(ctx.em, (em) => withReceipts(em, [call!], runOne)))[0];
+      };
+      result = definition.prepare && call.key ? await unlessRepeated(call, underWay, runOnce) : await runOnce();
     } catch (error) {
       await leaveTraces(ctx, definition.name, call, error);
       throw error;
@@ -174,7 +178,7 @@ async function receiptsOf(em: EntityManager, calls: readonly Call<unknown, unkno
   const running = new Set<string>();
   keyed.forEach(({ call, index, claim }, position) => {
     const outcome = outcomes[position];
-    const name = `${claim.organizationId}\n${claim.key}`;
+    const name = nameOf(claim);
     if (outcome !== undefined) {
       call.answer.replayed = outcome.replayed;
       results[index] = outcome.result;
@@ -183,6 +187,24 @@ async function receiptsOf(em: EntityManager, calls: readonly Call<unknown, unkno
   });
   return results;
 }
+
+/**
+ * A repeat must not be prepared again: the password that the first has changed would be refused, and counted as a guess.
+ * So it is answered before, also while the first is being prepared here; in another process it is at worst refused.
+ */
+async function unlessRepeated<Ports, Input>(call: Call<Ports, Input>, underWay: Set<string>, run: () => Promise<unknown>): Promise<unknown> {
+  const name = nameOf(claimOf(call));
+  if (underWay.has(name)) return inProgress();
+  underWay.add(name);
+  try {
+    const [known] = await transaction(call.ctx.em, (em) => receiptsOf(em, [call]));
+    return known === undefined ? await run() : known;
+  } finally {
+    underWay.delete(name);
+  }
+}
+
+const nameOf = ({ organizationId, key }: Claim): string => `${organizationId}\n${key}`;
 
 const keepReceipt = (em: EntityManager, call: Call<unknown, unknown>, result: unknown): Promise<void> =>
   keepReceipts(em, [{ claim: claimOf(call), requestId: call.ctx.requestId, result }], call.ctx.clock.now());
