@@ -75,9 +75,10 @@ export const originOf = (request: FastifyRequest, { baseUrl }: Pick<Config, 'bas
 const requestIdOf = (given: string | string[] | undefined): string =>
   typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : `req_${randomUUID()}`;
 
-function trustedProxies({ trustProxy }: Config): boolean | string[] {
+/** "true" is one proxy, the nearest: the address it saw is the last it appended, whatever the client wrote before. */
+function trustedProxies({ trustProxy }: Config): false | string[] | ((address: string, hop: number) => boolean) {
   if (trustProxy === null || trustProxy === 'false') return false;
-  return trustProxy === 'true' ? true : trustProxy.split(',').map((address) => address.trim());
+  return trustProxy === 'true' ? (_address, hop) => hop < 1 : trustProxy.split(',').map((address) => address.trim());
 }
 
 /** A client still writing when the connection closes sees a broken pipe, not the answer: so its body is read to the end, for a while. */

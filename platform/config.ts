@@ -44,7 +44,7 @@ const settings = {
   TLS_CERT: text.describe('PEM file of the certificate; with TLS_KEY the listener speaks HTTPS.'),
   TLS_KEY: text.describe('PEM file of the private key.'),
   HTTP_REDIRECT_PORT: z.coerce.number().int().min(0).max(65535).nullable().default(null).describe('Port of a plain listener that answers 301 to HTTPS.'),
-  TRUST_PROXY: z.string().nullable().default(null).describe('"true" or a comma-separated list of proxy addresses whose X-Forwarded-* headers count.'),
+  TRUST_PROXY: z.string().nullable().default(null).describe('"true" for one proxy before this server, or a comma-separated list of proxy addresses, whose X-Forwarded-* headers count.'),
   METRICS_TOKEN: text.describe('Bearer token for GET /metrics when the listener is not on loopback.'),
   INTROSPECTION: flag.nullable().default(null).describe('Allow GraphQL introspection; by default only outside production.'),
 

@@ -173,6 +173,6 @@ function isOwnOrigin({ headers }: IncomingMessage, { baseUrl, marketplaceUrl, or
 /** As Fastify finds the address of a request; an upgrade does not pass it. */
 function clientAddress({ trustProxy }: Config): (request: IncomingMessage) => string {
   if (trustProxy === null || trustProxy === 'false') return ({ socket }) => socket.remoteAddress ?? '';
-  const trust = trustProxy === 'true' ? () => true : proxyAddress.compile(trustProxy.split(',').map((address) => address.trim()));
+  const trust = trustProxy === 'true' ? (_address: string, hop: number) => hop < 1 : proxyAddress.compile(trustProxy.split(',').map((address) => address.trim()));
   return (request) => proxyAddress(request, trust);
 }

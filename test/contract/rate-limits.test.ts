@@ -34,7 +34,8 @@ interface Limits {
 /** The four headers, complete and agreeing with the two of the IETF draft. */
 function limitsOf({ headers, text }: Answer): Limits {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`) ?? expect.fail(`no x-ratelimit-${name} with ${text.slice(0, 200)}`))) as [number, number, number];
-  const resetsInSeconds = reset - Date.now() / 1000;
+  // By the answer's own moment: it may be read later.
+  const resetsInSeconds = reset - Date.parse(headers.get('date') ?? expect.fail('no Date')) / 1000;
   const scope = headers.get('x-ratelimit-scope') ?? '';
   expect(['token', 'org', 'endpoint']).toContain(scope);
   const [, name, r, t] = /^"([^"]+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? expect.fail(`RateLimit: ${headers.get('ratelimit')}`);
