@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
-import { type Answer, as, type HttpClient, withKey } from '../harness/actors.ts';
+import { type Answer, as, type HttpClient } from '../harness/actors.ts';
 import { clause } from '../harness/clause.ts';
 import { eventually } from '../harness/eventually.ts';
 import { store } from '../harness/memory.ts';
 import { type Server, startServer } from '../harness/server.ts';
 import { expectBody, expectError } from '../harness/shapes.ts';
-import { codeOf, newUser, steppedUpUser } from '../harness/users.ts';
+import { codeOf, newUser, steppedUpUser, wrongCode } from '../harness/users.ts';
 import { createWebhook, deliveriesOf } from '../harness/webhooks.ts';
 import { uniqueWord } from '../harness/words.ts';
 
@@ -50,7 +50,7 @@ const samples: Readonly<Record<string, () => Promise<Sample>>> = {
   },
   'POST /auth/sessions': async () => {
     const { email, password } = await newUser(server);
-    return { client: as(server, 'nobody'), body: { email, password }, other: { email, password: 'something else' } };
+    return { client: as(server, 'nobody'), body: { email, password }, other: { email: email.toUpperCase(), password } };
   },
   'DELETE /auth/sessions/current': async () => ({ client: (await newUser(server)).client }),
   'POST /auth/sessions/totp': async () => {
@@ -154,13 +154,24 @@ clause('IDEM-EVERY-004', 'decisions §6: who has signed out gets 401 for the rep
   expectError(await send(endsItsCredential, sample, undefined, key), 401, 'unauthenticated');
 });
 
-clause('IDEM-SIGNIN-001', 'decisions §6: a key of a sign-in tells a stranger with another password nothing, and the repeat opens no second session', async () => {
+clause('IDEM-SIGNIN-001', 'decisions §6: who knows the key of a sign-in and not the password is refused, and each guess is counted', async () => {
   const { email, password } = await newUser(server);
+  const signIn = (tried: string, key: string) => as(server, 'nobody').post('/auth/sessions', { email, password: tried }, { 'idempotency-key': key });
   const key = uniqueWord();
-  const signIn = (body: unknown) => as(server, 'nobody').post('/auth/sessions', body, { 'idempotency-key': key });
-  const { token } = expectBody(await signIn({ email, password }), 201, z.looseObject({ token: z.string() }));
-  const refused = await signIn({ email, password: 'a guess' });
-  expectError(refused, 409, 'idempotency_key_reused');
-  expect(refused.text).not.toContain(email);
-  expect((await withKey(server, token).get('/auth/sessions/current')).status).toBe(200);
+  expect((await signIn(password, key)).status).toBe(201);
+  for (let guess = 0; guess < 10; guess += 1) expectError(await signIn(`guess ${guess}`, key), 401, 'unauthenticated');
+  expect((await signIn('one more', key)).status).toBe(429);
+  expect((await signIn(password, key)).status, 'the account is locked for the replay too').toBe(429);
+});
+
+clause('IDEM-CODE-001', 'decisions §6: a refused code is not kept: the repeat is judged anew, and the key is free for another', async () => {
+  const { client, secret, recoveryCodes } = await steppedUpUser(server);
+  const stepUp = (code: string, headers: Record<string, string>) => client.post('/auth/sessions/totp', { code }, headers);
+  const headers = { 'idempotency-key': uniqueWord() };
+  for (let again = 0; again < 2; again += 1) {
+    const refused = await stepUp(wrongCode(secret), headers);
+    expectError(refused, 401, 'totp_invalid');
+    expect(refused.headers.get('idempotent-replayed')).toBeNull();
+  }
+  expect((await stepUp(recoveryCodes[0]!, headers)).status).toBe(200);
 });
