@@ -7,7 +7,7 @@ import type { Config } from '#platform/config.ts';
 import type { Answer, RequestContext } from '#platform/context.ts';
 import { DomainError } from '#platform/errors.ts';
 import { allowsIntrospection, documentTokensMax, measureRules } from './document-rules.ts';
-import { costOf, refuseCost } from './operation-cost.ts';
+import { costOf, refusedCost } from './operation-cost.ts';
 import { PersistedDocuments } from './persisted-documents.ts';
 import type { Named } from './persisted-documents.ts';
 import { presentError } from './present-error.ts';
@@ -46,16 +46,22 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
       {
         requestDidStart: async () => ({
           didResolveOperation: async ({ document, operation, contextValue, request }) => {
+            if (operation === undefined) {
+              const message = 'There is no operation of that name, or it is not the only one and no name was given.';
+              throw new GraphQLError(message, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } } });
+            }
             const exchange = exchanges.get(contextValue.answer)!;
             exchange.isCounted = true;
-            const counted = graphOperationOf(document, operation!);
+            const counted = graphOperationOf(document, operation);
             const refusal = await pipeline.countOperation(exchange.request, exchange.reply, counted).then(() => null, refusalOf);
             if (refusal !== null) {
               exchange.reply.headers(retryAfter(refusal));
-              throw new GraphQLError(refusal.message, { extensions: { ...refusal.extensions, http: { status: refusal.status } } });
+              throw withStatus(refusal);
             }
             exchange.isSingle = counted.fields.length === 1;
-            if (operation?.operation !== 'subscription') return refuseCost(costOf(supergraph.schema, document, operation!, request.variables ?? {}), config.graphqlCostMax);
+            const tooDear = refusedCost(costOf(supergraph.schema, document, operation, request.variables ?? {}), config.graphqlCostMax);
+            if (tooDear !== null) throw withStatus(tooDear);
+            if (operation.operation !== 'subscription') return;
             throw new GraphQLError('Subscriptions do not run over plain HTTP.', { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
           },
           // Every error names the request it belongs to.
@@ -89,12 +95,14 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
       const headers = new HeaderMap();
       for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
       const named = nameDocument(request, persisted);
-      if (named instanceof DomainError) return reply.code(named.status).send({ errors: [{ message: named.message, extensions: { ...named.extensions, request_id: request.id } }] });
+      const refuse = (refusal: DomainError) => reply.code(refusal.status).headers(retryAfter(refusal)).send({ errors: [{ message: refusal.message, extensions: { ...refusal.extensions, request_id: request.id } }] });
+      const countRead = () => pipeline.countOperation(request, reply, { kind: 'read', fields: [] }).then(() => null, refusalOf);
+      if (named instanceof DomainError) return refuse((await countRead()) ?? named);
       const answer = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: { method: request.method, headers, ...named }, context: async () => context });
       // A document that was never resolved is a read too.
       if (!exchange.isCounted) {
-        const refusal = await pipeline.countOperation(request, reply, { kind: 'read', fields: [] }).then(() => null, refusalOf);
-        if (refusal !== null) return reply.code(refusal.status).headers(retryAfter(refusal)).send({ errors: [{ message: refusal.message, extensions: { ...refusal.extensions, request_id: request.id } }] });
+        const refusal = await countRead();
+        if (refusal !== null) return refuse(refusal);
       }
       if (context.answer.replayed) reply.header('idempotent-replayed', 'true');
       for (const [name, value] of answer.headers) reply.header(name, value);
@@ -139,6 +147,9 @@ interface Exchange {
   /** One mutation and nothing else. */
   isSingle: boolean;
 }
+
+/** Apollo answers 500 to what a plugin throws, unless it is told otherwise. */
+const withStatus = ({ message, extensions, status }: DomainError): GraphQLError => new GraphQLError(message, { extensions: { ...extensions, http: { status } } });
 
 /** What is no refusal is thrown on. */
 function refusalOf(error: unknown): DomainError {

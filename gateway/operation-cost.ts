@@ -36,7 +36,7 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
       if (field === undefined) return sum;
       const inner = getNamedType(field.type);
       const children = selection.selectionSet && isCompositeType(inner) ? ofSelections(selection.selectionSet, inner.name) : 0;
-      const args = coerced === undefined ? {} : getArgumentValues(field, selection, coerced);
+      const args = coerced === undefined ? {} : argumentsOf(field, selection, coerced);
       const byDefault = inner.name.endsWith('Connection') ? pageSize : isListType(getNullableType(field.type)) && !free.has(field.name) ? listSize : 1;
       return sum + (free.has(field.name) ? 0 : 1) + sizeOf(args, byDefault) * children;
     }, 0);
@@ -44,14 +44,24 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
   return ofSelections(operation.selectionSet, schema.getRootType(operation.operation)!.name);
 }
 
-function sizeOf(args: Readonly<Record<string, unknown>>, byDefault: number): number {
-  const { first, last, limit, input } = args;
-  const asked = first ?? last ?? limit ?? (input as { limit?: unknown } | null | undefined)?.limit;
-  return typeof asked === 'number' ? Math.min(Math.max(asked, 0), sizeMax) : byDefault;
+/** Null where a value must be: whoever runs the field says so. */
+function argumentsOf(...given: Parameters<typeof getArgumentValues>): ReturnType<typeof getArgumentValues> {
+  try {
+    return getArgumentValues(...given);
+  } catch {
+    return {};
+  }
 }
 
-export function refuseCost(cost: number, max: number): void {
-  if (cost <= max) return;
+function sizeOf(args: Readonly<Record<string, unknown>>, byDefault: number): number {
+  const { first, last, limit, input } = args;
+  // With `before` a page goes by `last`, else by `first`: who gives both pays for the larger.
+  const asked = [first, last, limit, (input as { limit?: unknown } | null | undefined)?.limit].filter((size) => typeof size === 'number');
+  return asked.length > 0 ? Math.min(Math.max(0, ...asked), sizeMax) : byDefault;
+}
+
+export function refusedCost(cost: number, max: number): DomainError | null {
+  if (cost <= max) return null;
   const message = `The operation can answer ${cost} fields; at most ${max} are allowed. Ask for smaller pages or fewer nested lists.`;
-  throw new DomainError('validation_error', message, { details: [{ path: '', message }] });
+  return new DomainError('validation_error', message, { details: [{ path: '', message }] });
 }

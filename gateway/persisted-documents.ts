@@ -28,8 +28,8 @@ export class PersistedDocuments {
   /** The text to run; what it throws is the refusal. Undefined: the request names no document at all. */
   textOf({ query, documentId, extensions }: Named): unknown {
     const hash = documentId ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
-    if (hash !== undefined && (query === undefined || query === '')) return (typeof hash === 'string' ? this.#texts.get(hash) : undefined) ?? refuse();
-    if (!this.#isOnly || query === undefined) return query;
+    if (hash !== undefined && (query == null || query === '')) return (typeof hash === 'string' ? this.#texts.get(hash) : undefined) ?? refuse();
+    if (!this.#isOnly || query == null) return query;
     return (typeof query === 'string' ? this.#texts.get(hashOf(query)) : undefined) ?? refuse();
   }
 }

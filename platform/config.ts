@@ -75,7 +75,7 @@ const settings = {
   WEBHOOK_ROTATION_SECONDS: seconds(86_400).describe('How long the old secret signs beside the new one.'),
   WEBHOOK_ALLOW_PRIVATE: flag.nullable().default(null).describe('Allow webhooks to private and loopback addresses; by default only while listening on loopback, and never in a worker.'),
 
-  GRAPHQL_COST_MAX: count(10_000).describe('Fields that a GraphQL operation can answer at most, counted through its lists.'),
+  GRAPHQL_COST_MAX: count(20_000).describe('Fields that a GraphQL operation can answer at most, counted through its lists.'),
   PERSISTED_ONLY: flag.default(false).describe('Serve the registered GraphQL documents only.'),
   LIVE_CONNECTIONS_PER_ADDRESS: count(5000).describe('WebSocket connections of one client address.'),
   LIVE_SUBSCRIPTIONS_PER_CONNECTION: count(100).describe('Live subscriptions on one WebSocket connection.'),

@@ -9,7 +9,7 @@ import { DomainError } from '#platform/errors.ts';
 import type { Principal } from '#platform/principal.ts';
 import type { LiveField, Subgraph } from '#platform/subgraph/subgraph.ts';
 import { documentRules, documentTokensMax } from '../document-rules.ts';
-import { costOf, refuseCost } from '../operation-cost.ts';
+import { costOf, refusedCost } from '../operation-cost.ts';
 import { PersistedDocuments } from '../persisted-documents.ts';
 import type { Pipeline } from '../pipeline.ts';
 import { presentError } from '../present-error.ts';
@@ -93,7 +93,8 @@ export class LiveServer {
     await pipeline.countSocketOperation(principal, connection.client.address, { kind: 'read', fields: [] });
     const { document, operation, field, live, question } = this.#known(payload);
     const given = payload.variables ?? {};
-    refuseCost(costOf(supergraph.schema, document, operation, given), config.graphqlCostMax);
+    const tooDear = refusedCost(costOf(supergraph.schema, document, operation, given), config.graphqlCostMax);
+    if (tooDear !== null) throw tooDear;
     const args = argumentsOf(supergraph.schema, operation, field, given);
     const requestOf = (who: Principal | null): RequestContext => ({ principal: who, requestId, idempotency: null, client: connection.client, answer: { replayed: false } });
 

@@ -46,17 +46,17 @@ const members = (first: string): string => `{ workspaces(first: 100) { edges { n
 
 clause('GQL-MEASURE-005', 'decisions §13: the cost of an operation counts the sizes of its lists, given as literals or variables', async () => {
   expect(await refusalOf(members('100'))).toBeNull();
-  const objects = (first: string): string => `query ${first === '$n' ? '($n: Int)' : ''} { memories(first: ${first}) { edges { node { ${list(12, (index) => `f${index}: id`)} } } } }`;
+  const objects = (first: string): string => `query ${first === '$n' ? '($n: Int)' : ''} { memories(first: ${first}) { edges { node { ${list(24, (index) => `f${index}: id`)} } } } }`;
   expect(await refusalOf(objects('800'))).toBeNull();
-  expect(await refusalOf(objects('900'))).toEqual(invalid(/can answer 1\d{4} fields; at most 10000/));
+  expect(await refusalOf(objects('900'))).toEqual(invalid(/can answer 2\d{4} fields; at most 20000/));
   expect(await refusalOf(objects('$n'), { n: 800 })).toBeNull();
-  expect(await refusalOf(objects('$n'), { n: 900 })).toEqual(invalid(/at most 10000/));
+  expect(await refusalOf(objects('$n'), { n: 900 })).toEqual(invalid(/at most 20000/));
 });
 
 clause('GQL-MEASURE-006', 'decisions §13: nested lists multiply, and fragments hide nothing', async () => {
-  const nestedLists = (first: number): string => `{ workspaces(first: ${first}) { edges { node { ...Held } } } } fragment Held on Workspace { memories(first: 100) { edges { node { id } } } }`;
+  const nestedLists = (first: number): string => `{ workspaces(first: ${first}) { edges { node { ...Held } } } } fragment Held on Workspace { memories(first: 100) { edges { node { id status } } } }`;
   expect(await refusalOf(nestedLists(90))).toBeNull();
-  expect(await refusalOf(nestedLists(100))).toEqual(invalid(/at most 10000/));
+  expect(await refusalOf(nestedLists(100))).toEqual(invalid(/at most 20000/));
   // Fragments that double one another are judged in no time, and refused.
   const doubling = list(20, (index) => `fragment F${index} on Workspace { ...F${index + 1} memories(first: 2) { edges { node { workspace { ...F${index + 1} } } } } }`);
   const began = performance.now();
@@ -79,4 +79,20 @@ clause('GQL-MEASURE-008', 'decisions §13: several operations in one request are
 
 clause('GQL-MEASURE-009', 'decisions §13: no introspection in production unless allowed', async () => {
   for (const query of ['{ __schema { types { name } } }', '{ __type(name: "User") { name } }']) expect(await refusalOf(query)).toMatchObject({ code: 'validation_error' });
+});
+
+clause('GQL-MEASURE-010', 'decisions §4, §13: what costs too much, or names no operation of the document, is 400, not a fault of ours', async () => {
+  const dear = `{ memories(first: 1000) { edges { node { ${list(24, (index) => `f${index}: id`)} } } } }`;
+  const wrong = [{ query: dear }, { query: 'query A { __typename }', operationName: 'B' }, { query: 'query A { __typename } query B { __typename }' }];
+  for (const body of wrong) {
+    const answer = await client.post('/graphql', body);
+    expect(answer.status, body.query).toBe(400);
+    expect(answer.body).toMatchObject({ errors: [{ extensions: { code: 'validation_error', status: 400 } }] });
+  }
+});
+
+clause('GQL-MEASURE-011', 'decisions §13: of first and last the larger counts, since a page before a cursor goes by last', async () => {
+  const objects = (page: string): string => `{ memories(${page}) { edges { node { ${list(24, (index) => `f${index}: id`)} } } } }`;
+  expect(await refusalOf(objects('first: 0, last: 1000'))).toEqual(invalid(/can answer 24001 fields/));
+  expect(await refusalOf(objects('first: 1, last: 1'))).toBeNull();
 });

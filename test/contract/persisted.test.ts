@@ -85,3 +85,11 @@ clause('GQL-PERSISTED-005', 'decisions §13: without PERSISTED_ONLY registered d
   expect((await client.post('/graphql', { query: '{ __typename }' })).status).toBe(200);
   expectUnregistered(await client.post('/graphql', { documentId: '0'.repeat(64) }));
 });
+
+clause('GQL-PERSISTED-006', 'interface §7, decisions §13: what is not registered counts as a read', async () => {
+  await using own = await startServer({ env: { PERSISTED_ONLY: 'true', RATE_LIMIT_PROFILE: 'guide' } });
+  const client = as(own, 'read_write');
+  const remaining = async (body: unknown): Promise<number> => Number((await client.post('/graphql', body)).headers.get('x-ratelimit-remaining') ?? NaN);
+  const before = await remaining({ documentId: hash });
+  expect(await remaining({ query: '{ __typename }' })).toBe(before - 1);
+});
