@@ -1,8 +1,11 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onSendHookHandler } from 'fastify';
 import type { Config } from '#platform/config.ts';
 import { DomainError } from '#platform/errors.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Supergraph } from '../supergraph/supergraph.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import type { Deprecation } from './deprecation.ts';
+import { referenceOf } from './openapi.ts';
 import { handlerOf } from './route.ts';
 import type { AnyRoute, Area } from './route.ts';
 
@@ -18,12 +21,22 @@ export function mountRest(http: FastifyInstance, routes: readonly AnyRoute[], su
       url: row.path,
       bodyLimit: row.bodyBytesMax ?? defaultBodyBytesMax,
       config: { entrance: row.entrance },
+      ...(row.deprecated && { onSend: sayDeprecated(row, row.deprecated) }),
       handler: async (request, reply) => {
         refuseForeignHost(row.area, request.host);
         return run(request, reply, await pipeline.admit(request, row.entrance));
       },
     });
   }
+}
+
+/** On refusals too, whichever step of the pipeline they come from. */
+function sayDeprecated(row: AnyRoute, deprecated: Deprecation): onSendHookHandler {
+  const headers = deprecationHeaders(deprecated, referenceOf(row));
+  return (_request, reply, payload, done) => {
+    reply.headers(headers);
+    done(null, payload);
+  };
 }
 
 /** Once an area is bound to a host of its own, its paths are there and nowhere else (decisions 1). */

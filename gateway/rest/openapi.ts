@@ -2,6 +2,7 @@ import type { DocumentNode } from 'graphql';
 import { z } from 'zod';
 import { errorStatus } from '#platform/errors.ts';
 import { readVersion } from '../operational.ts';
+import { deprecationText } from './deprecation.ts';
 import type { AnyRoute } from './route.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -30,13 +31,16 @@ export function openApiOf(routes: readonly AnyRoute[]): OpenApi {
     tags: [...new Set(routes.map(({ tag }) => tag)), 'Operation'].map((name) => ({ name })),
     paths: { ...paths, ...operationalPaths },
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key: Authorization: Bearer qk_…' } },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: credentials } },
       headers: limitHeaders,
       responses: { RateLimited: rateLimited },
       schemas: { Error: errorSchema, Problem: problemSchema, StoreMemory: storeMemoryOf(routes) },
     },
   };
 }
+
+const credentials =
+  'An API key (qk_…), a session of POST /auth/sessions (qs_…), a publisher token of POST /api/publishers (qp_…), or an OAuth 2.0 access token (a JWT).';
 
 function operationOf(row: AnyRoute): Json {
   const writes = row.method !== 'GET';
@@ -48,8 +52,9 @@ function operationOf(row: AnyRoute): Json {
   const statuses = typeof row.status === 'number' ? [row.status] : [201, 400];
   const success = { description: 'Success', content: { 'application/json': { schema: schemaOf(row.answer, 'output') } } };
   return {
-    operationId: nameOf(row.document).replace(/^./, (letter) => letter.toLowerCase()),
+    operationId: operationIdOf(row),
     summary: row.summary,
+    ...(row.deprecated && { deprecated: true, description: deprecationText(row.deprecated) }),
     tags: [row.tag],
     ...(row.entrance === 'credential' && { security: [{ bearer: [] }] }),
     parameters,
@@ -61,6 +66,11 @@ function operationOf(row: AnyRoute): Json {
     },
   };
 }
+
+const operationIdOf = ({ document }: AnyRoute): string => nameOf(document).replace(/^./, (letter) => letter.toLowerCase());
+
+/** Where /docs describes a row. */
+export const referenceOf = (row: AnyRoute): string => `/docs#${operationIdOf(row)}`;
 
 const nameOf = ({ definitions }: DocumentNode): string => definitions.flatMap((definition) => ('name' in definition && definition.name ? [definition.name.value] : []))[0]!;
 

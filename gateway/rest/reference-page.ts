@@ -13,7 +13,7 @@ export function referencePage({ info, tags, paths }: OpenApi): string {
     `${info.title} API reference`,
     `<h1>${escape(info.title)} <small>${escape(info.version)}</small></h1>
 <p>${escape(info.description)} Machine-readable: <a href="/openapi.json">/openapi.json</a>.</p>
-<p>Authenticate with <code>Authorization: Bearer &lt;API key&gt;</code>. Errors: <code>{ "error": { "code", "message", "request_id", "status" } }</code>, with <code>details</code> naming each fault of the input. <a href="/docs/api-errors">All codes</a>.</p>
+<p>Authenticate with <code>Authorization: Bearer &lt;credential&gt;</code>: an API key (<code>qk_</code>), a session (<code>qs_</code>), a publisher token (<code>qp_</code>) or an OAuth access token. Errors: <code>{ "error": { "code", "message", "request_id", "status" } }</code>, with <code>details</code> naming each fault of the input. <a href="/docs/api-errors">All codes</a>.</p>
 <nav>${tags.map(({ name }) => `<a href="#${escape(name)}">${escape(name)}</a>`).join('')}</nav>
 ${sections.join('\n')}`,
   );
@@ -22,7 +22,8 @@ ${sections.join('\n')}`,
 function operationHtml({ path, method, operation }: { path: string; method: string; operation: Json }): string {
   const parameters = operation.parameters as Json[];
   const body = (operation.requestBody as { content: Record<string, { schema: Json }> } | undefined)?.content['application/json']?.schema;
-  return `<article><h3><b>${method}</b>${escape(path)}</h3><p>${escape(String(operation.summary))}.</p>
+  return `<article id="${escape(String(operation.operationId ?? path))}"><h3><b>${method}</b>${escape(path)}</h3><p>${escape(String(operation.summary))}.</p>
+${operation.deprecated ? `<p><strong>${escape(String(operation.description))}.</strong></p>` : ''}
 ${parameters.length > 0 ? `<table><thead><tr><th>Parameter</th><th>In</th><th>Meaning</th></tr></thead><tbody>${parameters.map(parameterHtml).join('')}</tbody></table>` : ''}
 ${body ? schemaHtml('Request body', body) : ''}${responseHtml(operation.responses as Record<string, { content?: Record<string, { schema: Json }> }>)}</article>`;
 }

@@ -5,6 +5,7 @@ import type { RequestContext } from '#platform/context.ts';
 import { refusalOf, validationError } from '#platform/errors.ts';
 import { jsonBody } from '../http.ts';
 import type { Prepared, Supergraph } from '../supergraph/supergraph.ts';
+import type { Deprecation } from './deprecation.ts';
 import { refusalOfGraph } from './errors.ts';
 
 /** Which of the contract's five hosts a path belongs to. */
@@ -25,6 +26,7 @@ export interface Route<Data, Variables, Query extends Schema, Body extends Schem
   readonly tag: string;
   readonly summary: string;
   readonly entrance: 'public' | 'credential';
+  readonly deprecated?: Deprecation;
   readonly document: TypedDocumentNode<Data, Variables>;
   readonly query?: Query;
   readonly body?: Body;
