@@ -15,7 +15,8 @@ export interface Throttle {
  */
 export async function countTry(em: EntityManager, { subject, failuresMax, lockSeconds }: Throttle, now: Date): Promise<number | null> {
   const [row] = await query<{ count: number; locked_until: Date | null }>(em, countOne, [subject, now, failuresMax, lockSeconds]);
-  return row!.count <= failuresMax ? null : (row!.locked_until!.getTime() - now.getTime()) / 1000;
+  // A try that waited for the row may have begun before the one that locked it.
+  return row!.count <= failuresMax ? null : Math.min(lockSeconds, (row!.locked_until!.getTime() - now.getTime()) / 1000);
 }
 
 export const forgive = (em: EntityManager, subject: string): Promise<unknown> => query(em, 'delete from identity.failure where subject = $1', [subject]);
