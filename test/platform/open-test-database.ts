@@ -21,7 +21,7 @@ export async function openTestDatabase(entities: EntityClass[] = []): Promise<Da
     ...database,
     async close() {
       await database.close();
-      if (server !== null) await administer(`drop database ${name}`);
+      if (server !== null) await administer(`drop database ${name} with (force)`);
       await rm(dataDir, { recursive: true });
     },
   };
