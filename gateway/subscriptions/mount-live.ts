@@ -25,6 +25,8 @@ import type { LiveStream } from './live-stream.ts';
 
 /** A document and its variables; not a place to send files to. */
 const messageBytesMax = 131_072;
+/** Answers that a client does not read. One event's is some kilobytes. */
+const unreadBytesMax = 1_048_576;
 /** A client that answers no ping for so long is gone, or reads so slowly that it might as well be. */
 const keepAliveMs = 12_000;
 const initTimeoutMs = 5_000;
@@ -115,7 +117,11 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
   );
   const stopIdentity = await database.listen(identityChannel, () => void recheck());
 
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => void admit(request, socket, head).catch(() => socket.destroy());
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // Until ws takes it over nobody else listens, and a reset without a listener would end the process.
+    socket.on('error', () => socket.destroy());
+    void admit(request, socket, head).catch(() => socket.destroy());
+  };
   const admit = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     if (new URL(request.url!, 'http://local').pathname !== '/graphql') return refuse(socket, '404 Not Found');
     if (!isOwnOrigin(request, config)) return refuse(socket, '403 Forbidden');
@@ -130,8 +136,15 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
       else perAddress.delete(address);
     };
     socket.once('close', leave);
-    sockets.handleUpgrade(request, socket, head, (opened: WebSocket) => sockets.emit('connection', opened, request));
+    sockets.handleUpgrade(request, socket, head, (opened: WebSocket) => {
+      // Pongs are answered whether the client reads them or not: who lets them pile up is gone.
+      const bound = (): void => void (opened.bufferedAmount > unreadBytesMax && opened.terminate());
+      opened.on('ping', bound).on('message', bound);
+      sockets.emit('connection', opened, request);
+    });
   };
+  // What else a client offers to upgrade to (HTTP/2 without TLS) is answered as if it had not.
+  Object.assign(http.server, { shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket' });
   http.server.on('upgrade', upgrade);
 
   return {

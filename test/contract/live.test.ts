@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { as, withKey } from '../harness/actors.ts';
@@ -138,6 +139,42 @@ clause('LIVE-010', 'decisions §13: a page of another site cannot open a socket'
   const own = await rawSocket(server, { origin: server.baseUrl });
   own.socket.close();
   await own.closed;
+});
+
+clause('LIVE-014', 'decisions §13: what is refused and then reset, or offers another upgrade, harms nobody', async () => {
+  await using own = await startServer();
+  const { hostname, port } = new URL(own.baseUrl);
+  const knock = (path: string, headers: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nconnection: upgrade\r\n${headers}\r\n\r\n`));
+      socket.on('error', () => {});
+      socket.once('data', (data) => {
+        socket.resetAndDestroy();
+        resolve(String(data));
+      });
+    });
+  for (let round = 0; round < 20; round += 1) {
+    expect(await knock('/nowhere', 'upgrade: websocket')).toMatch(/^HTTP\/1.1 404/);
+    expect(await knock('/graphql', 'upgrade: websocket\r\norigin: https://elsewhere.example')).toMatch(/^HTTP\/1.1 403/);
+  }
+  expect(await knock('/version', 'upgrade: h2c')).toMatch(/^HTTP\/1.1 200/);
+  expect((await fetch(`${own.baseUrl}/version`)).status).toBe(200);
+});
+
+clause('LIVE-015', 'decisions §13: a client that asks and does not read is closed', async () => {
+  const greedy = await rawSocket(server);
+  greedy.send({ type: 'connection_init', payload: { authorization: `Bearer ${key}` } });
+  await eventually(async () => expect(greedy.messages).toContainEqual({ type: 'connection_ack' }));
+  greedy.socket.pause();
+  const payload = { text: 'x'.repeat(100_000) };
+  let isOpen = true;
+  void greedy.closed.then(() => (isOpen = false));
+  for (let sent = 0; sent < 2_000 && isOpen; sent += 1) {
+    greedy.send({ type: 'ping', payload });
+    if (sent % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  greedy.socket.resume();
+  expect(await greedy.closed).toBe(1006);
 });
 
 clause('LIVE-011', 'decisions §13: connections of an address and subscriptions of a connection are limited, and a stop closes with 1001', async () => {
