@@ -23,6 +23,8 @@ import { LiveStream } from './live-stream.ts';
 export interface LiveConnection {
   readonly client: Client;
   readonly authorization: string | undefined;
+  /** What it has open. graphql-ws knows a stream by the client's id, and of two with one id only the last. */
+  readonly streams: Set<LiveStream>;
   /** The credential counts no more. */
   forbid(): void;
 }
@@ -121,7 +123,12 @@ export class LiveServer {
       const isLast = Object.values(result.data ?? {}).every((value) => value == null);
       return { result: { ...result, ...(result.errors && { errors: result.errors.map((error) => presented(error, requestId)) }) }, isLast };
     };
-    const stream = new LiveStream(answerTo, hub.subscribe(topicOf(live.event, entity.id), { push: (moment) => stream.push(moment) }));
+    const leave = hub.subscribe(topicOf(live.event, entity.id), { push: (moment) => stream.push(moment) });
+    const stream: LiveStream = new LiveStream(answerTo, () => {
+      leave();
+      connection.streams.delete(stream);
+    });
+    connection.streams.add(stream);
     // From here on no event is missed; what happened since the first look is seen by the second.
     const now = await entityOf();
     if (!('length' in now) && now.hasHappened) stream.push(new Moment());

@@ -30,6 +30,7 @@ const unreadBytesMax = 1_048_576;
 /** A client that answers no ping for so long is gone, or reads so slowly that it might as well be. */
 const keepAliveMs = 12_000;
 const initTimeoutMs = 5_000;
+const closeWithinMs = 2_000;
 
 interface LiveOptions {
   readonly supergraph: Supergraph;
@@ -69,6 +70,7 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
         const connection: LiveConnection = {
           client: { address: addressOf(held.request), userAgent: held.request.headers['user-agent']?.slice(0, 300) ?? null },
           authorization,
+          streams: new Set(),
           forbid: () => held.socket.close(CloseCode.Forbidden, 'The credential is unknown, expired or revoked'),
         };
         if (!(await isAccepted(options.pipeline.authenticateSocket(authorization, connection.client.address)))) return false;
@@ -78,8 +80,8 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
       },
       onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
         const held = extra as Held;
-        // The one that is being opened is among them.
-        if (Object.keys(subscriptions).length > config.liveSubscriptionsPerConnection) {
+        // Of the first the one that is being opened is among them.
+        if (Object.keys(subscriptions).length > config.liveSubscriptionsPerConnection || held.connection!.streams.size >= config.liveSubscriptionsPerConnection) {
           held.socket.close(CloseCode.TooManyInitialisationRequests, 'Too many subscriptions on one connection');
           return [];
         }
@@ -90,7 +92,9 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
       subscribe: ({ contextValue }) => contextValue as LiveStream,
       onDisconnect: ({ extra }) => {
         const { connection } = extra as Held;
-        if (connection) connections.delete(connection);
+        if (connection === undefined) return;
+        connections.delete(connection);
+        for (const stream of connection.streams) void stream.return();
       },
     },
     sockets,
@@ -115,7 +119,7 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
       for (const subscriber of hub.subscribers()) subscriber.push(moment);
     },
   );
-  const stopIdentity = await database.listen(identityChannel, () => void recheck());
+  const stopIdentity = await database.listen(identityChannel, () => void recheck().catch((error: unknown) => http.log.error({ err: error }, 'live connections could not be checked anew')));
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // Until ws takes it over nobody else listens, and a reset without a listener would end the process.
@@ -152,8 +156,11 @@ export async function mountLive(http: FastifyInstance, { database, config, ...op
     stop: async () => {
       http.server.off('upgrade', upgrade);
       await Promise.all([stopEvents(), stopIdentity()]);
+      // A client that does not answer the close is not waited for.
+      const impatient = setTimeout(() => sockets.clients.forEach((client) => client.terminate()), closeWithinMs);
       // Closes every connection with 1001, going away.
       await server.dispose();
+      clearTimeout(impatient);
     },
   };
 }

@@ -177,6 +177,26 @@ clause('LIVE-015', 'decisions §13: a client that asks and does not read is clos
   expect(await greedy.closed).toBe(1006);
 });
 
+clause('LIVE-016', 'decisions §13: an id that is used again leaves no stream behind', async () => {
+  await using own = await startServer();
+  const ownKey = own.credentials.api_keys.read_write;
+  const { id } = await store(withKey(own, ownKey), { content: `Again ${uniqueWord()}` });
+  await whenProcessed(withKey(own, ownKey), id);
+  const restless = await rawSocket(own);
+  restless.send({ type: 'connection_init', payload: { authorization: `Bearer ${ownKey}` } });
+  await eventually(async () => expect(restless.messages).toContainEqual({ type: 'connection_ack' }));
+  const payload = { query: 'subscription ($id: ID!) { memoryProcessed(id: $id) { id } }', variables: { id } };
+  for (let round = 0; round < 50; round += 1) {
+    restless.send({ type: 'subscribe', id: 'same', payload });
+    restless.send({ type: 'complete', id: 'same' });
+  }
+  restless.send({ type: 'subscribe', id: 'other', payload });
+  await eventually(async () => expect(restless.messages).toContainEqual(expect.objectContaining({ type: 'next', id: 'other' })));
+  restless.socket.close();
+  await restless.closed;
+  await eventually(async () => expect(await (await fetch(`${own.baseUrl}/metrics`)).text()).toMatch(/^live_subscriptions 0$/m));
+});
+
 clause('LIVE-011', 'decisions §13: connections of an address and subscriptions of a connection are limited, and a stop closes with 1001', async () => {
   await using own = await startServer({ env: { LIVE_CONNECTIONS_PER_ADDRESS: '2', LIVE_SUBSCRIPTIONS_PER_CONNECTION: '2' } });
   const ownKey = own.credentials.api_keys.read_write;
