@@ -77,6 +77,8 @@ async function start(program: string, ground: Ground, { env = {}, nodeArguments 
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
+      // As scripts/bootstrap.mjs does.
+      MALLOC_ARENA_MAX: '2',
       NODE_ENV: 'production',
       LOG_LEVEL: 'warn',
       RATE_LIMIT_PROFILE: 'off',
