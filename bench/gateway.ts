@@ -11,14 +11,14 @@ import { cpuBetween } from './process-usage.ts';
 import { latency, median, Report } from './report.ts';
 import { zipfElements } from './texts.ts';
 
-// Claim: REST, authentication, rate limits and the federated graph add at most 150 µs of CPU to a GET by id. Baseline: the same
-// row by the same statement behind a bare Fastify handler, in a process of its own with a database of its own. Beside them the
-// product without limits, and then each step of the pipeline alone.
-//   gateway.js [--rounds 10] [--requests 3000] [--no-profile] [--assert]
+// Claim: REST, authentication, rate limits and the federated graph add at most 150 µs of CPU to a GET by id, and 80 µs without
+// limits. Baseline: the same row by the same statement behind a bare Fastify handler, in a process of its own with a database
+// of its own. Then each step of the pipeline alone.
+//   gateway.js [--rounds 10] [--requests 10000] [--no-profile] [--assert]
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '10' },
-    requests: { type: 'string', default: '3000' },
+    requests: { type: 'string', default: '10000' },
     'no-profile': { type: 'boolean', default: false },
     assert: { type: 'boolean', default: false },
   },
@@ -26,7 +26,9 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const requests = Number(values.requests);
 const lanes = 16;
-const addedMicrosecondsMax = 150;
+const addedMicrosecondsMax: Readonly<Record<string, number>> = { 'with everything': 150, 'without rate limits': 80 };
+/** V8 goes on compiling for some 40,000 requests; the longer path takes longer. */
+const warmUpRounds = 4;
 
 const report = new Report();
 const ground = await makeGround();
@@ -34,16 +36,12 @@ const path = await prepareObject();
 const wide = join(ground.dataDir, 'wide-limits.json');
 await writeFile(wide, JSON.stringify({ token: { business: { read: 1e9, write: 1e9 } }, organization: { business: 1e9 } }));
 const limited = { env: { RATE_LIMIT_PROFILE: 'guide', RATE_LIMIT_FILE: wide } };
-const copies = [await copyOf(ground), await copyOf(ground)] as const;
-
-const product = await startProduct(ground, limited);
-const unlimited = await startProduct(copies[0]);
-const bare = await startBare(copies[1]);
-await compare();
-await Promise.all([product, unlimited, bare].map((server) => server.stop()));
+const copy = await copyOf(ground);
+await compare('with everything', await startProduct(ground, limited));
+await compare('without rate limits', await startProduct(ground));
+await rm(copy.dataDir, { recursive: true, force: true });
 await measureSteps(report, ground, wide);
 if (!values['no-profile']) await profile();
-await Promise.all(copies.map(({ dataDir }) => rm(dataDir, { recursive: true, force: true })));
 await ground.remove();
 report.finish();
 
@@ -63,33 +61,33 @@ async function copyOf(original: Ground): Promise<Ground> {
   return { ...original, dataDir };
 }
 
-async function compare(): Promise<void> {
+/** Two servers and no third: each works on its own while it is idle. */
+async function compare(what: string, product: Server): Promise<void> {
+  const bare = await startBare(copy);
   const [productText, bareText] = await Promise.all([product.client.text('GET', path), bare.client.text('GET', path)]);
-  report.heading(`GET by id, ${rounds} rounds of ${requests} requests each, ${lanes} at a time`);
+  report.heading(`GET by id ${what}, ${rounds} rounds of ${requests} requests each, ${lanes} at a time`);
   report.figure('answer', `product ${productText.length} bytes, bare ${bareText.length} bytes`);
-  for (const server of [product, unlimited, bare]) await round(server);
+  for (const server of [product, bare]) for (let index = 0; index < warmUpRounds; index += 1) await round(server);
   const idleMicroseconds = await idleLoad(product);
   const before = { product: product.usage(), bare: bare.usage() };
   const productRounds: Round[] = [];
-  const unlimitedRounds: Round[] = [];
   const bareRounds: Round[] = [];
   for (let index = 0; index < rounds; index += 1) {
     productRounds.push(await round(product));
-    unlimitedRounds.push(await round(unlimited));
     bareRounds.push(await round(bare));
   }
-  const differences = (of: readonly Round[]): number[] => of.map(({ microseconds }, index) => microseconds - bareRounds[index]!.microseconds);
-  const added = differences(productRounds);
+  const added = productRounds.map(({ microseconds }, index) => microseconds - bareRounds[index]!.microseconds);
   const productMedian = median(productRounds.map(({ microseconds }) => microseconds));
   const bareMedian = median(bareRounds.map(({ microseconds }) => microseconds));
   report.figure('product, CPU a request', `${productMedian.toFixed(0)} µs; ${latency(productRounds.flatMap(({ took }) => took))}`);
   report.figure('bare handler, CPU a request', `${bareMedian.toFixed(0)} µs; ${latency(bareRounds.flatMap(({ took }) => took))}`);
-  report.figure('added without rate limits', `${median(differences(unlimitedRounds)).toFixed(0)} µs`);
   report.figure('added, each round', added.map((microseconds) => microseconds.toFixed(0)).join(' '));
   report.figure('product, idle (jobs, timers)', `${idleMicroseconds.toFixed(0)} µs of CPU a millisecond; in the figures above`);
   report.figure('product by thread', cpuBetween(before.product, product.usage()).byThread);
   report.figure('bare by thread', cpuBetween(before.bare, bare.usage()).byThread);
-  report.target(`added CPU ≤ ${addedMicrosecondsMax} µs a request`, median(added) <= addedMicrosecondsMax, `${median(added).toFixed(0)} µs`);
+  const most = addedMicrosecondsMax[what]!;
+  report.target(`added ${what} ≤ ${most} µs of CPU a request`, median(added) <= most, `${median(added).toFixed(0)} µs`);
+  await Promise.all([product.stop(), bare.stop()]);
 }
 
 interface Round {

@@ -14,7 +14,7 @@ const query = z.object({ token: z.string().catch('') });
 export function mountDownload(http: FastifyInstance, { platform, database }: Process, config: Config): void {
   const refuseForeignHost = hostGuard(config);
   http.get('/api/exports/:job_id/download', async (request, reply) => {
-    refuseForeignHost('base', request.host);
+    refuseForeignHost('base', request);
     const id = params.parse(request.params).job_id;
     const archive = await openArchive(platform, database, id, query.parse(request.query).token);
     if (!archive) throw notFound('export', id);

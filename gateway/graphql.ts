@@ -89,7 +89,7 @@ export async function mountGraphql(http: FastifyInstance, supergraph: Supergraph
       if (isDevelopment && request.method === 'GET' && request.headers.accept?.includes('text/html')) {
         return reply.type('text/html; charset=utf-8').send(renderGraphiQL({ endpoint: '/graphql', title: 'Quadrivium' }));
       }
-      const context = await pipeline.admit(request, 'public');
+      const context = pipeline.contextOf(request);
       const exchange: Exchange = { request, reply, isCounted: false, isSingle: false };
       exchanges.set(context.answer, exchange);
       const headers = new HeaderMap();

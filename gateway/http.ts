@@ -19,6 +19,8 @@ export function createHttp(config: Config, logger: Logger, enterUnreadable: Ente
     ...tls,
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
+    // What is logged of a request names it itself.
+    childLoggerFactory: (parent) => parent,
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
     trustProxy: trustedProxies(config),
     forceCloseConnections: 'idle',

@@ -41,8 +41,8 @@ export function mountOauth(http: FastifyInstance, { config, issuer, key, onRevok
   const refuseForeignHost = hostGuard(config);
 
   const contextFor = async (request: FastifyRequest, caller: Caller): Promise<Context> => {
-    refuseForeignHost('base', request.host);
-    return contextOf(caller === 'anybody' ? anonymous(request) : await pipeline.admit(request, 'credential'));
+    refuseForeignHost('base', request);
+    return contextOf(caller === 'anybody' ? anonymous(request) : await pipeline.admit(request));
   };
 
   http.route({

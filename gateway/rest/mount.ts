@@ -23,8 +23,8 @@ export function mountRest(http: FastifyInstance, routes: readonly AnyRoute[], su
       config: { entrance: row.entrance },
       ...(row.deprecated && { onSend: sayDeprecated(row, row.deprecated) }),
       handler: async (request, reply) => {
-        refuseForeignHost(row.area, request.host);
-        return run(request, reply, await pipeline.admit(request, row.entrance));
+        refuseForeignHost(row.area, request);
+        return run(request, reply, pipeline.contextOf(request));
       },
     });
   }
@@ -40,13 +40,15 @@ function sayDeprecated(row: AnyRoute, deprecated: Deprecation): onSendHookHandle
 }
 
 /** Once an area is bound to a host of its own, its paths are there and nowhere else (decisions 1). */
-export function hostGuard(config: Config): (area: Area, host: string) => void {
+export function hostGuard(config: Config): (area: Area, request: { readonly host: string }) => void {
   const { baseUrl, marketplaceUrl, orgUrl, learnUrl, adminUrl } = config;
   const origins: Record<Area, string | null> = { base: baseUrl, marketplace: marketplaceUrl, org: orgUrl, learn: learnUrl, admin: adminUrl };
-  const hostOf = (origin: string | null): string | null => (origin === null ? null : new URL(origin).host);
-  const bound = new Set(Object.values(origins).flatMap((origin) => hostOf(origin) ?? []));
-  return (area, host) => {
-    const home = hostOf(origins[area]);
-    if (home === null ? bound.has(host) : home !== host) throw new DomainError('not_found', 'This path is not served on this host.');
+  const homes = new Map(Object.entries(origins).flatMap(([area, origin]) => (origin === null ? [] : [[area, new URL(origin).host]])));
+  const bound = new Set(homes.values());
+  return (area, request) => {
+    if (bound.size === 0) return;
+    const { host } = request;
+    const home = homes.get(area);
+    if (home === undefined ? bound.has(host) : home !== host) throw new DomainError('not_found', 'This path is not served on this host.');
   };
 }

@@ -36,7 +36,7 @@ export interface Route<Data, Variables, Query extends Schema, Body extends Schem
   readonly status: number | ((data: Data) => number);
   readonly answer: Answer;
   /** `origin` is where the caller reached us, for absolute addresses. */
-  readonly present: (data: Data, request: RequestContext, origin: string) => z.input<Answer>;
+  readonly present: (data: Data, request: RequestContext, origin: () => string) => z.input<Answer>;
 }
 
 /** A row whose types have been checked against each other and then forgotten, so that rows fit one table. */
@@ -50,7 +50,7 @@ export const route = <Data, Variables, Answer extends z.ZodType, Query extends S
 export function handlerOf(row: AnyRoute, supergraph: Supergraph, baseUrl: string | null) {
   const prepared = supergraph.prepare(row.document) as unknown as Prepared<never, unknown>;
   const variablesOf = row.variables as (request: unknown) => unknown;
-  const present = row.present as (data: unknown, request: RequestContext, origin: string) => unknown;
+  const present = row.present as (data: unknown, request: RequestContext, origin: () => string) => unknown;
   const status = row.status as number | ((data: unknown) => number);
 
   return async (request: FastifyRequest, reply: FastifyReply, context: RequestContext): Promise<unknown> => {
@@ -60,7 +60,7 @@ export function handlerOf(row: AnyRoute, supergraph: Supergraph, baseUrl: string
     if (context.answer.replayed) reply.header('idempotent-replayed', 'true');
     if (errors?.[0]) throw refusalOfGraph(errors[0]);
     reply.code(typeof status === 'number' ? status : status(data));
-    return present(data, context, baseUrl ?? `${request.protocol}://${request.host}`);
+    return present(data, context, () => baseUrl ?? `${request.protocol}://${request.host}`);
   };
 }
 

@@ -63,5 +63,12 @@ export const presentPage = ({ pageInfo, approximateTotal }: Connection<unknown>)
 });
 
 /** `READ_ONLY` → `read-only`, `STORED` → `stored`: the graph's enum values as the contract's words. */
-export const word = <Value extends string>(value: Value) => value.toLowerCase().replaceAll('_', '-') as Word<Value>;
+export function word<Value extends string>(value: Value): Word<Value> {
+  let known = words.get(value);
+  if (known === undefined) words.set(value, (known = value.toLowerCase().replaceAll('_', '-')));
+  return known as Word<Value>;
+}
+
+/** Values of enums are few. */
+const words = new Map<string, string>();
 type Word<Value extends string> = Value extends `${infer Head}_${infer Tail}` ? `${Lowercase<Head>}-${Word<Tail>}` : Lowercase<Value>;

@@ -30,7 +30,8 @@ export class LocalSource implements GraphQLDataSource {
     if (!isCompiledQuery(compiled)) throw new Error(`A document cannot be compiled: ${JSON.stringify(compiled.errors)}`);
     const { query } = compiled as CompiledQuery;
     return async (variables, request) => {
-      const contextValue = this.#contextOf(request);
+      // The only fetch of its request: nobody asks for this context again.
+      const contextValue = this.#open.contextOf(request);
       return maskFaults(await query(undefined, contextValue, variables), contextValue);
     };
   }

@@ -12,8 +12,8 @@ type Statement = Parameters<Connection['executeQuery']>[0];
 export async function query<Row = unknown>(em: EntityManager, text: string, params: readonly unknown[] = []): Promise<Row[]> {
   const parameters = params.map((param) => (param instanceof VectorArray ? param.encode(vectorOidOf(em)) : param));
   // `pg` takes { name, text } in place of the text and then prepares the statement once per connection; Kysely hands it through.
-  // Without parameters a text may hold several statements, which cannot be prepared.
-  const statement = { sql: params.length > 0 ? prepared(text) : text, parameters, query: { kind: 'RawNode' }, queryId: { queryId: 'query' } };
+  // A text may hold several statements, which cannot be prepared.
+  const statement = { sql: params.length > 0 || !text.includes(';') ? prepared(text) : text, parameters, query: { kind: 'RawNode' }, queryId: { queryId: 'query' } };
   const { rows } = await (em as SqlEntityManager).getKysely().executeQuery<Row>(statement as unknown as Statement);
   return rows as Row[];
 }

@@ -16,8 +16,9 @@ export function every<Ctx>(seconds: number, name: string, run: (ctx: Ctx) => Pro
     job,
     batchSize: 1,
     atStart: {},
-    // It may begin a quarter of its period late. Half a second is the least pg-boss allows.
-    pollingSeconds: Math.min(15, Math.max(0.5, seconds / 4)),
+    periodSeconds: seconds,
+    // Only for when the process that ran it last is no more. Half a second is the least pg-boss allows.
+    pollingSeconds: Math.min(15, Math.max(0.5, 2 * seconds)),
     async run(ctx, _inputs, commit) {
       let isUnfinished: boolean | void = false;
       try {

@@ -20,6 +20,8 @@ export interface JobHandler<Ctx, J extends Job = Job> {
   readonly concurrency?: number;
   /** How often to look for jobs that nobody announced (retries, later starts); 5 s unless given. */
   readonly pollingSeconds?: number;
+  /** Looks for a job so long after the end of the last one as well: it left a successor behind that starts then. */
+  readonly periodSeconds?: number;
   /** A job to begin with at start, unless one is waiting or running already; for exclusive jobs. */
   readonly atStart?: z.input<J['input']>;
   /**
@@ -38,6 +40,8 @@ interface JobsOptions<Ctx> {
 
 const POLLING_SECONDS = 5;
 const STOP_TIMEOUT_MS = 30_000;
+/** The database's clock may tick a little later than ours. */
+const CLOCK_MS = 20;
 
 /** Works on the jobs of all handlers until stopped; `stop` waits for what is in hand. */
 export async function startJobs<Ctx>(options: JobsOptions<Ctx>): Promise<{ stop(): Promise<void> }> {
@@ -48,13 +52,24 @@ export async function startJobs<Ctx>(options: JobsOptions<Ctx>): Promise<{ stop(
   const boss = await startBoss(database, { useListenNotify: true, schedule: false, superviseIntervalSeconds: lookSeconds, monitorIntervalSeconds: lookSeconds });
   boss.on('error', (error) => logger.error({ err: error }, 'jobs failed'));
   boss.on('warning', (warning) => logger.warn({ warning }, 'jobs'));
+  const timers = new Map<string, NodeJS.Timeout>();
   for (const handler of handlers) {
     const pollingSeconds = handler.pollingSeconds ?? POLLING_SECONDS;
     const polling = { pollingIntervalSeconds: pollingSeconds, notifyPollingIntervalSeconds: pollingSeconds, burstWhenBatchFull: true };
     if (handler.atStart !== undefined) await enqueueAtStart(database, handler.job, handler.atStart);
-    await boss.work(handler.job.name, { ...polling, batchSize: handler.batchSize, localConcurrency: handler.concurrency ?? 1, perJobResults: true }, (jobs) => runIsolated(options, handler, jobs as Fetched[]));
+    const { name } = handler.job;
+    const workerId = await boss.work(name, { ...polling, batchSize: handler.batchSize, localConcurrency: handler.concurrency ?? 1, perJobResults: true }, async (jobs) => {
+      const results = await runIsolated(options, handler, jobs as Fetched[]);
+      if (handler.periodSeconds !== undefined) timers.set(name, setTimeout(() => boss.notifyWorker(workerId), handler.periodSeconds * 1000 + CLOCK_MS));
+      return results;
+    });
   }
-  return { stop: () => boss.stop({ close: false, timeout: STOP_TIMEOUT_MS }) };
+  return {
+    async stop() {
+      await boss.stop({ close: false, timeout: STOP_TIMEOUT_MS });
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
+  };
 }
 
 type Fetched = FetchedJob<unknown>;

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
-import { parse } from 'graphql';
+import { GraphQLScalarType, parse } from 'graphql';
 import type { GraphQLSchema } from 'graphql';
-import { buildSchema, createResolversMap } from 'type-graphql';
+import { buildSchema, createResolversMap, GraphQLISODateTime } from 'type-graphql';
 import type { NonEmptyArray } from 'type-graphql';
 import type { Subgraph } from './subgraph.ts';
 
@@ -13,6 +13,12 @@ const federation = 'extend schema @link(url: "https://specs.apollo.dev/federatio
 interface DecoratorStorage {
   readonly objectTypes: { simpleResolvers?: boolean }[];
 }
+
+/** The scalar's own serializing copies and checks each date, which takes three times as long. */
+const dateTime = new GraphQLScalarType({
+  ...GraphQLISODateTime.toConfig(),
+  serialize: (value) => (value instanceof Date ? value.toISOString() : GraphQLISODateTime.serialize(value)),
+});
 
 const unreachable = (): never => {
   throw new Error('A subgraph runs no subscriptions.');
@@ -32,7 +38,8 @@ export async function buildSubgraph(subgraph: Subgraph): Promise<{ schema: Graph
     validate: false,
   });
   const sdl = `${federation}\n\n${printSchemaWithDirectives(plain)}\n`;
-  const resolvers = createResolversMap(plain) as Record<string, Record<string, unknown>>;
+  const resolvers = createResolversMap(plain) as Record<string, Record<string, unknown> | GraphQLScalarType>;
+  if (dateTime.name in resolvers) resolvers[dateTime.name] = dateTime;
   for (const [type, resolve] of Object.entries(subgraph.references)) {
     resolvers[type] = { ...resolvers[type], __resolveReference: resolve };
   }

@@ -36,7 +36,7 @@ export const exportRoutes = [
       id,
       state: word(state),
       progress,
-      ...(downloadPath != null && { download_url: `${origin}${downloadPath}` }),
+      ...(downloadPath != null && { download_url: `${origin()}${downloadPath}` }),
       expires_at: expiresAt ?? null,
     }),
   }),
