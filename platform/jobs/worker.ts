@@ -60,6 +60,7 @@ export async function startJobs<Ctx>(options: JobsOptions<Ctx>): Promise<{ stop(
     const { name } = handler.job;
     const workerId = await boss.work(name, { ...polling, batchSize: handler.batchSize, localConcurrency: handler.concurrency ?? 1, perJobResults: true }, async (jobs) => {
       const results = await runIsolated(options, handler, jobs as Fetched[]);
+      clearTimeout(timers.get(name));
       if (handler.periodSeconds !== undefined) timers.set(name, setTimeout(() => boss.notifyWorker(workerId), handler.periodSeconds * 1000 + CLOCK_MS));
       return results;
     });

@@ -140,11 +140,18 @@ clause('MEM-RETRIEVE-SCORE-001', 'decisions §8: min_relevance leaves out what i
     const parameters = { q: `refund money ${word}`, mode, category, limit: 100 };
     const { results } = await retrieve(client, parameters);
     expect(results.length, mode).toBeGreaterThan(1);
-    const threshold = results[0]!.relevance_score;
+    // In the middle of the widest gap: other tests store into the same vault meanwhile, which moves its statistics a little.
+    const gaps = results.slice(1).map(({ relevance_score: score }, index) => results[index]!.relevance_score - score);
+    const widest = gaps.indexOf(Math.max(...gaps));
+    const threshold = results[widest]!.relevance_score - gaps[widest]! / 2;
     const above = await retrieve(client, { ...parameters, min_relevance: threshold });
-    expect(idsOf(above), mode).toEqual(results.filter((item) => item.relevance_score >= threshold).map((item) => item.id));
+    expect(idsOf(above), mode).toEqual(results.slice(0, widest + 1).map((item) => item.id));
     expect((await retrieve(client, { ...parameters, min_relevance: 0 })).results.length, mode).toBe(results.length);
   }
+  // Likeness of meaning does not depend on what else is stored, so its bound can be met exactly.
+  const alike = { q: `refund money ${word}`, mode: 'semantic', category };
+  const [best] = (await retrieve(client, alike)).results;
+  expect(idsOf(await retrieve(client, { ...alike, min_relevance: best!.relevance_score }))[0]).toBe(best!.id);
 });
 
 clause('MEM-RETRIEVE-SCORE-002', 'interface §8: min_relevance outside 0.0 to 1.0 or no number is 400 naming it', async () => {
