@@ -75,14 +75,21 @@ export async function startJobs<Ctx>(options: JobsOptions<Ctx>): Promise<{ stop(
 
 type Fetched = FetchedJob<unknown>;
 
-/** The embedded database belongs to this process alone, so whatever is marked as running was left by one that died. */
+/**
+ * The embedded database belongs to this process alone, so whatever is marked as running was left by one that died. That is
+ * seldom the job's fault, so it does not count as one of its attempts; fifty times over it may well be.
+ */
 const releaseOrphans = (database: Database, names: readonly string[]): Promise<unknown> =>
   database.execute(
-    `update pgboss.job
-        set state = case when retry_count < retry_limit then 'retry' else 'failed' end::pgboss.job_state,
-            completed_on = case when retry_count < retry_limit then null else pgboss.job_now() end,
+    `with held as (
+       select name, id, case when retry_limit < 50 then retry_limit + 1 else retry_limit end as retry_limit
+         from pgboss.job where state = 'active' and name = any($1::text[]))
+     update pgboss.job
+        set retry_limit = held.retry_limit,
+            state = case when retry_count < held.retry_limit then 'retry' else 'failed' end::pgboss.job_state,
+            completed_on = case when retry_count < held.retry_limit then null else pgboss.job_now() end,
             start_after = pgboss.job_now()
-      where state = 'active' and name = any($1::text[])`,
+       from held where job.name = held.name and job.id = held.id`,
     [names],
   );
 
