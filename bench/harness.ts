@@ -79,6 +79,7 @@ async function start(program: string, ground: Ground, { env = {}, nodeArguments 
       HOME: process.env['HOME'],
       // As scripts/bootstrap.mjs does.
       MALLOC_ARENA_MAX: '2',
+      MALLOC_MMAP_THRESHOLD_: '1048576',
       NODE_ENV: 'production',
       LOG_LEVEL: 'warn',
       RATE_LIMIT_PROFILE: 'off',

@@ -27,8 +27,8 @@ const singleSeconds = Number(values['single-seconds']);
 const batchLanes = 4;
 const singleLanes = 64;
 const foundWithinMs = 2_000;
-/** Merges of keyword segments and what V8 has not collected yet move RSS by some 300 MB around 1,600. */
-const rssMegabytesMax = 2_200;
+/** Merges of keyword segments and what V8 has not collected yet move RSS by some 150 MB around 1,100. */
+const rssMegabytesMax = 1_600;
 /** The first minute fills caches, heaps and the allocator's arenas; the last one may then take this many times its largest. */
 const growthMax = 1.15;
 

@@ -120,7 +120,7 @@ export function createPipeline({ authenticator, limiter, quota, isRepeat }: Pipe
       http.addHook('onRequest', enter);
       // Only where a rule may have been spent: a hook that has nothing to do costs every answer 2 µs.
       http.addHook('onRoute', (route) => {
-        if (endpointsByUrl.has(route.url) || route.config?.entrance === 'graph') route.onSend = giveBackIfUnused;
+        if (endpointsByUrl.has(route.url) || route.config?.entrance === 'graph') route.onSend = [route.onSend ?? [], giveBackIfUnused].flat();
       });
     },
 

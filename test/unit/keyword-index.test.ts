@@ -202,3 +202,17 @@ test('searches go on while segments are merged away under them', async () => {
     expect(found).toHaveLength(round + 1);
   }
 });
+
+test('segments larger than what is read of them at a time are merged whole', async () => {
+  const words = (group: number): string[] => Array.from({ length: 150_000 }, (_, at) => `w${(((group * 150_000 + at) * 2_654_435_761) % 2 ** 32).toString(36)}`);
+  const groups = [0, 1, 2, 3].map(words);
+  const { workspaceId, merge, segments, search, contentOf } = await workspace(...groups.map((group) => [group.join(' ')]));
+  const [smallest] = await query<{ bytes: number }>(em(), 'select min(octet_length(dictionary)) as bytes from memory.keyword_segment where workspace_id = $1', [workspaceId]);
+  expect(smallest!.bytes).toBeGreaterThan(2 ** 20);
+  expect(await commit((await merge())!)).toBe(true);
+  expect(await segments()).toEqual([4]);
+  const seqs = [...contentOf.keys()];
+  for (const [at, group] of groups.entries()) {
+    for (const word of [group[0]!, group[75_000]!, group.at(-1)!]) expect((await search(`"${word}"`)).hits.map(({ seq }) => seq), word).toEqual([seqs[at]]);
+  }
+});

@@ -52,19 +52,26 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
   async prepareMerge(em: EntityManager, workspaceId: string): Promise<KeywordChange | null> {
     const chosen = segmentsToMerge(await listSegments(em, workspaceId)).map(({ id }) => id);
     if (chosen.length === 0) return null;
-    const rows: { dictionary: Buffer; postings: Buffer }[] = [];
-    // One by one: receiving 30 MB in one row would hold up everything else.
-    for (const id of chosen) rows.push(...(await query<{ dictionary: Buffer; postings: Buffer }>(em, 'select dictionary, postings from memory.keyword_segment where id = $1', [id])));
-    const seqs = rows.map(({ dictionary }) => readSeqs(dictionary));
-    const alive = new Set(await this.#documents.restorable(em, workspaceId, seqs.flat()));
-    const segment = await this.#builders.run({
-      merge: rows.map(({ dictionary, postings }, at) => ({
-        dictionary,
-        postings,
-        // Deleting as we go keeps one copy of a revision that was indexed twice.
-        kept: Uint8Array.from(seqs[at]!, (seq) => (alive.delete(seq) ? 1 : 0)),
-      })),
-    });
+    const parts: { dictionary: Uint8Array<ArrayBuffer>; postings: Uint8Array<ArrayBuffer>; seqs: number[] }[] = [];
+    for (const id of chosen) {
+      const dictionary = await readBytes(em, id, 'dictionary');
+      const postings = await readBytes(em, id, 'postings');
+      // Another merge was faster.
+      if (!dictionary || !postings) return null;
+      parts.push({ dictionary, postings, seqs: readSeqs(dictionary) });
+    }
+    const alive = new Set(await this.#documents.restorable(em, workspaceId, parts.flatMap(({ seqs }) => seqs)));
+    const segment = await this.#builders.run(
+      {
+        merge: parts.map(({ dictionary, postings, seqs }) => ({
+          dictionary,
+          postings,
+          // Deleting as we go keeps one copy of a revision that was indexed twice.
+          kept: Uint8Array.from(seqs, (seq) => (alive.delete(seq) ? 1 : 0)),
+        })),
+      },
+      parts.flatMap(({ dictionary, postings }) => [dictionary.buffer, postings.buffer]),
+    );
     return (transaction) => replaceSegments(transaction, workspaceId, chosen, segment);
   }
 
@@ -203,6 +210,8 @@ const attemptsMax = 5;
 const commonDocuments = 1000;
 /** Some of the best are dead revisions or fail the filter. */
 const spare = 32;
+/** Bytes of a segment read at a time. */
+const pieceMax = 1024 * 1024;
 /** Documents asked about in one statement. */
 const blockMax = 5000;
 /** Contents read at a time to verify phrases: at most 20 MB. */
@@ -214,6 +223,19 @@ const longContent = 100_000;
 
 function listSegments(em: EntityManager, workspaceId: string): Promise<SegmentRow[]> {
   return query(em, 'select id, documents, tokens from memory.keyword_segment where workspace_id = $1 order by id', [workspaceId]);
+}
+
+/** Null when the segment is gone. In pieces: `pg` receives bytes as text of twice their size, and 30 MB of it at once would hold up everything else. */
+async function readBytes(em: EntityManager, id: number, column: 'dictionary' | 'postings'): Promise<Uint8Array<ArrayBuffer> | null> {
+  const [found] = await query<{ length: number }>(em, `select octet_length(${column}) as length from memory.keyword_segment where id = $1`, [id]);
+  if (!found) return null;
+  const bytes = new Uint8Array(found.length);
+  for (let start = 0; start < bytes.length; start += pieceMax) {
+    const [read] = await query<{ piece: Buffer }>(em, `select substring(${column} from $2::int for $3::int) as piece from memory.keyword_segment where id = $1`, [id, start + 1, pieceMax]);
+    if (!read) return null;
+    bytes.set(read.piece, start);
+  }
+  return bytes;
 }
 
 /** Locks the segments first, so that of two merges of the same documents one finds nothing left to do. */

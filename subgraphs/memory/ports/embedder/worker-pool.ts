@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Transferable } from 'node:worker_threads';
 
 interface Task<Input, Output> {
   input: Input;
+  transfer: readonly Transferable[];
   answer: PromiseWithResolvers<Output>;
 }
 
@@ -27,10 +29,11 @@ export class WorkerPool<Input, Output> {
     this.#options = options;
   }
 
-  run(input: Input): Promise<Output> {
+  /** What is in `transfer` is handed over instead of copied, and is empty here afterwards. */
+  run(input: Input, transfer: readonly Transferable[] = []): Promise<Output> {
     if (this.#closed) return Promise.reject(new Error('The worker threads are closed.'));
     const answer = Promise.withResolvers<Output>();
-    this.#waiting.push({ input, answer });
+    this.#waiting.push({ input, transfer, answer });
     this.#assign();
     return answer.promise;
   }
@@ -48,7 +51,7 @@ export class WorkerPool<Input, Output> {
       if (worker === undefined) return;
       const task = this.#waiting.shift()!;
       this.#running.set(worker, task);
-      worker.postMessage(task.input);
+      worker.postMessage(task.input, task.transfer);
     }
   }
 
