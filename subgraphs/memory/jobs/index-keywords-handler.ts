@@ -7,14 +7,20 @@ import { pendingContents } from '../queries/pending-contents.ts';
 import { indexKeywords } from './index-keywords.ts';
 import { enqueueMeilisearch } from './index-meilisearch.ts';
 
+/** Workspaces with new segments, until somebody looks whether they are to be merged. */
+const unmerged = new Set<string>();
+let isMerging = false;
+
 /** Takes every waiting job at once: one segment for all of them costs less than one each, and keeps the index within 2 s. */
 export const indexKeywordsHandler: JobHandler<Context<MemoryPorts>, typeof indexKeywords> = {
   job: indexKeywords,
   batchSize: 50,
+  // A merge takes up to some seconds: meanwhile another run makes new contents findable.
+  concurrency: 2,
   run: async (ctx, inputs, commit) => {
     const { keywords } = ctx.ports;
-    const workspaceIds = new Set<string>();
     const changes: KeywordChange[] = [];
+    const workspaceIds = new Set<string>();
     for await (const contents of pendingContents(ctx.em, inputs.flatMap(({ ids }) => ids))) {
       for (const [workspaceId, documents] of Map.groupBy(contents, (content) => content.workspaceId)) {
         workspaceIds.add(workspaceId);
@@ -25,9 +31,23 @@ export const indexKeywordsHandler: JobHandler<Context<MemoryPorts>, typeof index
       for (const change of changes) await change(em);
       for (const { ids } of inputs) await enqueueMeilisearch(ctx, em, ids);
     });
-    for (const workspaceId of workspaceIds) {
-      const merge = await keywords.prepareMerge(ctx.em, workspaceId);
-      if (merge) await transaction(ctx.em, merge);
-    }
+    for (const workspaceId of workspaceIds) unmerged.add(workspaceId);
+    await mergeSegments(ctx);
   },
 };
+
+/** One run at a time: the others leave theirs to the next. */
+async function mergeSegments({ em, ports }: Context<MemoryPorts>): Promise<void> {
+  if (isMerging) return;
+  isMerging = true;
+  const workspaceIds = [...unmerged];
+  unmerged.clear();
+  try {
+    for (const workspaceId of workspaceIds) {
+      const merge = await ports.keywords.prepareMerge(em, workspaceId);
+      if (merge) await transaction(em, merge);
+    }
+  } finally {
+    isMerging = false;
+  }
+}

@@ -31,10 +31,10 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
   readonly #postings: LRUCache<string, Uint8Array>;
   readonly #stems = new EnglishStems();
   readonly #arena = new Arena();
-  // Not in the background: an object is found by its words within two seconds, however busy the machine.
+  // Not in the background, and not behind a merge: an object is found by its words within two seconds, however busy the machine.
   readonly #builders = new WorkerPool<SegmentTask, Segment>({
     script: new URL('./keyword/segment-worker', import.meta.url),
-    threads: 1,
+    threads: 2,
     priority: 'normal',
   });
 
