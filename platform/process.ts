@@ -74,7 +74,7 @@ export async function openProcess(options: { config: Config; logger: Logger; clo
 }
 
 /**
- * V8 lets garbage grow to three times what is alive, and the young objects of each thread to 100 MB. Half and a quarter of
+ * V8 lets garbage grow to three times what is alive, and the young objects of each thread to 100 MB. A third and a quarter of
  * that take 500 MB less under load, at the same speed (bench/store). The second holds for threads that start from now on.
  */
 function boundHeaps(): void {
