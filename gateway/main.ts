@@ -1,8 +1,6 @@
 import { pino } from 'pino';
 import { systemClock } from '#platform/clock.ts';
 import { ConfigError, readConfig } from '#platform/config.ts';
-import { startGateway } from './gateway.ts';
-import { subgraphs } from '../subgraphs/register.ts';
 
 // Read once by @apollo/gateway when it is constructed.
 process.env.APOLLO_TELEMETRY_DISABLED ??= 'true';
@@ -10,6 +8,8 @@ process.env.APOLLO_TELEMETRY_DISABLED ??= 'true';
 try {
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel });
+  // The product itself, which takes a second to load, only once the configuration is known to be good.
+  const [{ startGateway }, { subgraphs }] = await Promise.all([import('./gateway.ts'), import('../subgraphs/register.ts')]);
   const gateway = await startGateway({ config, logger, clock: systemClock, subgraphs, isRemote: process.argv.includes('--remote') });
   let isStopping = false;
   const stop = async (signal: string): Promise<void> => {

@@ -10,8 +10,8 @@ const check = (script: string) =>
 
 test('SDL, supergraph and typed documents are what the code says', async () => {
   await expect(check('schema')).resolves.toBeTruthy();
-}, 120_000);
+});
 
 test('settings in README.md and .env.example, and the permissions in docs/operations.md, are what the code says', async () => {
   await expect(check('docs')).resolves.toBeTruthy();
-}, 60_000);
+});

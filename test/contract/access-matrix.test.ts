@@ -209,7 +209,7 @@ beforeAll(async () => {
       'OAuth all scopes': { client: await token('memory.read memory.write marketplace.manage learn learn.manage'), userId: null },
     }),
   );
-}, 120_000);
+});
 afterAll(() => server?.stop());
 
 clause('ACCESS-001', 'decisions §3: every operation of the register has a question here, and a column a credential', async () => {
@@ -229,7 +229,7 @@ clause('ACCESS-002', 'decisions §3: every operation answers every credential as
     }
   }
   expect(differing).toEqual([]);
-}, { timeoutMs: 120_000 });
+});
 
 clause('ACCESS-003', 'decisions §3: another tenant\'s strongest credentials see nothing of what is not theirs, and change nothing', async () => {
   const other = await otherTenant();
@@ -255,7 +255,7 @@ clause('ACCESS-003', 'decisions §3: another tenant\'s strongest credentials see
     }
   }
   expect(await stateOf(planted)).toEqual(before);
-}, { timeoutMs: 120_000 });
+});
 
 clause('ACCESS-004', 'decisions §3: what is another tenant\'s answers exactly as what does not exist', async () => {
   const { sovereign } = await otherTenant();

@@ -141,4 +141,4 @@ clause('KEY-SECRET-001', 'decisions §3: a key is stored as a digest only, and a
   };
   expect(await holding(marker), 'the search itself works').not.toEqual([]);
   expect(await holding(made.key)).toEqual([]);
-}, { timeoutMs: 120_000, skipIf: adminDatabaseUrl !== undefined });
+}, { skipIf: adminDatabaseUrl !== undefined });

@@ -18,7 +18,7 @@ async function finishedExport(): Promise<{ id: string; download_url: string; exp
     const status = expectBody(await admin.get(`/api/exports/${id}`), 200, ExportStatus);
     expect(status.state).toBe('succeeded');
     return status;
-  }, 60_000);
+  });
   return { id, download_url: job.download_url ?? expect.fail('no download_url'), expires_at: job.expires_at };
 }
 
@@ -46,7 +46,7 @@ clause('EXPORT-001', 'decisions §8: POST /api/exports/full answers 201 {id, sta
   const validForMs = new Date(expires_at ?? '').getTime() - started;
   expect(validForMs).toBeGreaterThan(50 * 60_000);
   expect(validForMs).toBeLessThan(62 * 60_000);
-}, { timeoutMs: 90_000 });
+});
 
 clause('EXPORT-002', 'decisions §8: the download is a .tar.gz of JSON Lines with every object of the organization and none of another', async () => {
   const [ours, research, theirs] = [uniqueWord(), uniqueWord(), uniqueWord()];
@@ -65,7 +65,7 @@ clause('EXPORT-002', 'decisions §8: the download is a .tar.gz of JSON Lines wit
   expect(everything).toContain(research);
   expect(everything).not.toContain(theirs);
   for (const key of Object.values(server.credentials.api_keys)) expect(everything).not.toContain(key);
-}, { timeoutMs: 90_000 });
+});
 
 clause('EXPORT-003', 'interface §7: an unknown job and another organization\'s job are 404 not_found', async () => {
   const { id } = expectBody(await admin.post('/api/exports/full'), 201, ExportJob);

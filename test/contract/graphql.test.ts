@@ -30,11 +30,11 @@ const knownOptional = ['572B', 'FDE2', '7B9B'];
 
 clause('GQL-HTTP-001', 'decisions §1: /graphql passes every MUST of the GraphQL-over-HTTP audits', async () => {
   expect(await failedAudits('MUST')).toEqual([]);
-}, { timeoutMs: 60_000 });
+});
 
 clause('GQL-HTTP-002', 'decisions §1: /graphql passes every SHOULD of the GraphQL-over-HTTP audits but the three that Apollo Server declines', async () => {
   expect(await failedAudits('SHOULD')).toEqual(knownOptional);
-}, { timeoutMs: 60_000 });
+});
 
 clause('GQL-HTTP-003', 'decisions §1: GET /graphql answers queries', async () => {
   const answer = await client.get(`/graphql?${new URLSearchParams({ query: '{ __typename }' })}`, { accept: 'application/graphql-response+json' });
@@ -114,7 +114,7 @@ clause('GQL-GRAPH-001', 'decisions §13: in development the graph can be introsp
   for (const { name, fields } of objects.filter((type) => type.name.endsWith('Connection'))) {
     expect(fields?.map((field) => field.name), name).toEqual(expect.arrayContaining(['edges', 'pageInfo']));
   }
-}, { timeoutMs: 120_000 });
+});
 
 clause('GQL-GRAPH-002', 'decisions §1: in development a page for people stands at /graphql, without a download from elsewhere', async () => {
   await using own = await startServer({ env: { NODE_ENV: 'development' } });
@@ -122,4 +122,4 @@ clause('GQL-GRAPH-002', 'decisions §1: in development a page for people stands 
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toMatch(/^text\/html\b/);
   expect(page.text).not.toMatch(/<(?:script|link|iframe)\b[^>]*(?:src|href)=["'](?:https?:)?\/\//i);
-}, { timeoutMs: 120_000 });
+});

@@ -18,8 +18,8 @@ beforeAll(async () => {
   server = await startServer({ env: { MEMORY_SWEEP_SECONDS: '1' } });
   admin = as(server, 'admin');
   sovereign = as(server, 'sovereign_user');
-}, 120_000);
-afterAll(() => server.stop(), 60_000);
+});
+afterAll(() => server.stop());
 
 /** A request that its row accepts, and another body that it would accept as well; a row without one is sent `{}`. */
 interface Sample {
@@ -132,7 +132,7 @@ clause('IDEM-EVERY-002', 'decisions §6: every POST, PUT, PATCH and DELETE, sent
     for (const { status, text } of done) expect({ status, text }, row).toEqual({ status: again.status, text: again.text });
     expect(await timesDone(operation), row).toBe(before + 1);
   }
-}, { timeoutMs: 120_000 });
+});
 
 clause('IDEM-EVERY-003', 'decisions §6: every row that writes refuses another body under a used key, and does nothing', async () => {
   for (const [row, operation] of await writeRows()) {
@@ -145,7 +145,7 @@ clause('IDEM-EVERY-003', 'decisions §6: every row that writes refuses another b
     expect({ row, status, body }).toMatchObject({ row, status: 409, body: { error: { code: 'idempotency_key_reused' } } });
     expect(await timesDone(operation), row).toBe(before);
   }
-}, { timeoutMs: 120_000 });
+});
 
 clause('IDEM-EVERY-004', 'decisions §6: who has signed out gets 401 for the repeat, because a replay needs the credential as much as the first did', async () => {
   const sample = await samples[endsItsCredential]!();

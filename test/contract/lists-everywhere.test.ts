@@ -37,8 +37,8 @@ beforeAll(async () => {
   for (let made = 0; made < 5; made += 1) expect((await admin.post(`/v1/webhooks/${webhookId}/test`)).status).toBe(200);
   lists = await listsOf(webhookId);
   await eventually(async () => expect((await pageOf('/v1/memory', { limit: 1000 })).items.length).toBeGreaterThanOrEqual(60));
-}, 120_000);
-afterAll(() => server.stop(), 60_000);
+});
+afterAll(() => server.stop());
 
 const Parameter = z.looseObject({ name: z.string(), in: z.string() });
 const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(Parameter).default([]) }))) });
@@ -100,7 +100,7 @@ clause('LISTS-001', 'decisions §5: next_cursor leads through every list to its 
     expect(pages.slice(0, -1).every(({ items, next_cursor: next }) => items.length === limit && next !== null), path).toBe(true);
     expect(pages.at(-1), path).toMatchObject({ has_more: false, next_cursor: null });
   }
-}, { timeoutMs: 60_000 });
+});
 
 clause('LISTS-002', 'decisions §5: before leads back through every list by prev_cursor, which is null on the first page', async () => {
   for (const { path, max } of lists) {
@@ -115,7 +115,7 @@ clause('LISTS-002', 'decisions §5: before leads back through every list by prev
     }
     expect(page.prev_cursor, path).toBeNull();
   }
-}, { timeoutMs: 60_000 });
+});
 
 clause('LISTS-003', 'decisions §5: the default of every list and its largest page; more is clamped silently', async () => {
   for (const { path, byDefault, max } of lists) {
@@ -159,7 +159,7 @@ clause('LISTS-006', 'decisions §5: a cursor of another list, other filters or a
       }
     }
   }
-}, { timeoutMs: 60_000 });
+});
 
 clause('LISTS-007', 'interface §8.2 rule 1: a cursor past its time is 400 cursor_expired at every list', async () => {
   const cursors = await Promise.all(lists.map(async ({ path }) => ({ path, cursor: (await pageOf(path, { limit: 1 })).next_cursor! })));
@@ -168,4 +168,4 @@ clause('LISTS-007', 'interface §8.2 rule 1: a cursor past its time is 400 curso
       await eventually(async () => expectError(await admin.get(path + query({ [name]: cursor })), 400, 'cursor_expired'), 3 * cursorTtlSeconds * 1000);
     }
   }
-}, { timeoutMs: 60_000 });
+});

@@ -32,7 +32,7 @@ clause('LIVE-001', 'decisions §13: memoryProcessed(id) gives the object when it
   expect(processing.embedding_status).toBe('pending');
   await using live = subscribe(server, key, id);
   expect(entityOf(await live.next())).toEqual({ id, status: 'STORED', processing: { embeddingStatus: 'COMPLETED' } });
-}, { timeoutMs: 90_000 });
+});
 
 clause('LIVE-002', 'decisions §13: who subscribes after it was done is told at once, and of each time that it is done again', async () => {
   const { id } = await store(writer, { content: `Live ${uniqueWord()}` });
@@ -43,7 +43,7 @@ clause('LIVE-002', 'decisions §13: who subscribes after it was done is told at 
     await writer.patch(`/v1/memory/${id}`, { content: `Changed ${uniqueWord()}` });
     expect(entityOf(await live.next())).toMatchObject({ id, processing: { embeddingStatus: 'COMPLETED' } });
   }
-}, { timeoutMs: 90_000 });
+});
 
 clause('LIVE-003', 'decisions §13: the selection reaches other subgraphs, with fragments, aliases and directives', async () => {
   const { id } = await store(writer, { content: `Across ${uniqueWord()}` });
@@ -52,7 +52,7 @@ clause('LIVE-003', 'decisions §13: the selection reaches other subgraphs, with 
     fragment Object on MemoryObject { identifier: id workspace { name vault { name } } }`;
   await using live = subscribe(server, key, id, query);
   expect((await live.next()).data).toEqual({ done: { identifier: id, workspace: { name: 'default', vault: { name: 'main' } } } });
-}, { timeoutMs: 90_000 });
+});
 
 clause('LIVE-004', 'decisions §13: authorization is checked at the start: what is unknown, or belongs to another tenant, is not found', async () => {
   const { id } = await store(writer, { content: `Theirs ${uniqueWord()}` });
@@ -71,7 +71,7 @@ clause('LIVE-005', 'decisions §13: a revoked credential ends the stream with cl
   await live.next();
   await as(server, 'admin').delete(`/v1/api-keys/${made.id}`);
   expect((await live.closed).code).toBe(4403);
-}, { timeoutMs: 90_000 });
+});
 
 clause('LIVE-006', 'decisions §13: so does a sign-out, and a role that was taken away ends what it showed', async () => {
   const [user, leaving] = [await newUser(server, { role: 'viewer' }), await newUser(server, { role: 'viewer' })];
@@ -88,7 +88,7 @@ clause('LIVE-006', 'decisions §13: so does a sign-out, and a role that was take
   await other.next();
   await leaving.client.delete('/auth/sessions/current');
   expect((await other.closed).code).toBe(4403);
-}, { timeoutMs: 90_000 });
+});
 
 clause('LIVE-007', 'decisions §13: an invalid credential does not come in', async () => {
   for (const wrong of [`qk_${'A'.repeat(43)}`, 'nonsense']) {
@@ -223,7 +223,7 @@ clause('LIVE-011', 'decisions §13: connections of an address and subscriptions 
   await eventually(async () => expect(third.messages).toContainEqual({ type: 'connection_ack' }));
   await own.restart();
   expect(await third.closed).toBe(1001);
-}, { timeoutMs: 90_000 });
+});
 
 clause('LIVE-012', 'decisions §13: events reach the subscribers of every gateway', async () => {
   await using first = await startServer();
@@ -236,7 +236,7 @@ clause('LIVE-012', 'decisions §13: events reach the subscribers of every gatewa
   await client.patch(`/v1/memory/${id}`, { content: `Shared and changed ${uniqueWord()}` });
   for (const live of streams) expect(entityOf(await live.next())).toMatchObject({ id, processing: { embeddingStatus: 'COMPLETED' } });
   for (const live of streams) await live[Symbol.asyncDispose]();
-}, { timeoutMs: 120_000, skipIf: adminDatabaseUrl === undefined || isSplit });
+}, { skipIf: adminDatabaseUrl === undefined || isSplit });
 
 clause('LIVE-013', 'decisions §13: an admin key sees what lies in another workspace of its vault, a key of one workspace does not', async () => {
   const { id } = await store(as(server, 'admin'), { content: `Research ${uniqueWord()}`, workspace_id: server.credentials.workspaces.research });
@@ -244,4 +244,4 @@ clause('LIVE-013', 'decisions §13: an admin key sees what lies in another works
   await using live = subscribe(server, adminKey, id);
   expect(entityOf(await live.next())).toMatchObject({ id });
   expect(await refusal(key, id)).toEqual(['not_found']);
-}, { timeoutMs: 90_000 });
+});

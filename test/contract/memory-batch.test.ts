@@ -95,14 +95,14 @@ clause('MEM-BATCH-010', 'interface §8: each element may have 1 MB: the batch as
   expect(receipt).toMatchObject({ stored: 1, failed: 20 });
   expect(receipt.results[20]).toMatchObject({ status: 'stored' });
   for (const [index, result] of receipt.results.slice(0, 20).entries()) expect(result).toMatchObject({ index, status: 'failed' });
-}, { timeoutMs: 60_000 });
+});
 
 clause('MEM-BATCH-011', 'interface §3.1: batch objects are found by keyword and processed like any other', async () => {
   const word = uniqueWord();
   const ids = await storeAll(client, Array.from({ length: 10 }, (_, index) => ({ content: `Batch ${word} ${index}` })));
   await eventually(async () => expect(idsOf(await retrieve(client, { keyword: word, limit: 100 })).sort()).toEqual(ids.toSorted()), 2_000);
   for (const id of ids) await whenProcessed(client, id);
-}, { timeoutMs: 120_000 });
+});
 
 clause('MEM-BATCH-012', 'decisions §8: concurrent batches that overlap store each content exactly once', async () => {
   const memories = Array.from({ length: 20 }, (_, index) => unique(`Overlap ${index}`));

@@ -40,7 +40,7 @@ clause('MEM-DELETE-003', 'interface §3.1: a deleted object is excluded from sea
     }
     expect((await list(client, { limit: 1000 })).results.map((item) => item.id)).not.toContain(id);
   }, 2_000);
-}, { timeoutMs: 120_000 });
+});
 
 clause('MEM-DELETE-004', 'interface §7: deleting an unknown id is 404 not_found', async () => {
   expectError(await client.delete('/v1/memory/mem_unknown'), 404, 'not_found');
@@ -69,4 +69,4 @@ clause('MEM-DELETE-007', 'interface §3.1: an object deleted while it is being p
   const last = await store(client, { content: `Processed after them ${uniqueWord()}` });
   await whenProcessed(client, last.id);
   for (const id of ids) expectError(await client.get(`/v1/memory/${id}`), 404, 'not_found');
-}, { timeoutMs: 120_000 });
+});

@@ -36,9 +36,9 @@ clause('MEM-GET-004', 'interface §2.1: entities are there once extraction has c
   if (early.entity_extraction_status === 'pending') expect(early.entities).toBeUndefined();
   const { entities } = (await whenProcessed(client, id)).processing;
   expect(entities).toEqual(expect.arrayContaining([expect.stringContaining('Merkel'), expect.stringContaining('Microsoft'), expect.stringContaining('Berlin')]));
-}, { timeoutMs: 120_000 });
+});
 
 clause('MEM-GET-005', 'interface §2.1: an object without entities has an empty list once extraction has completed', async () => {
   const { id } = await store(client, { content: `nothing but small words of no one ${uniqueWord()}` });
   expect((await whenProcessed(client, id)).processing.entities).toBeInstanceOf(Array);
-}, { timeoutMs: 120_000 });
+});

@@ -46,7 +46,7 @@ clause('MEM-PATCH-003', 'decisions §8: changed content is embedded again: old w
   expect(idsOf(await retrieve(client, { q: 'happy kitten noises', category }))[0]).toBe(id);
   const found = await retrieve(client, { keyword: newWord, category });
   expect(found.results[0]?.content).toBe(`Cats purr when they are stroked. ${newWord}`);
-}, { timeoutMs: 240_000 });
+});
 
 clause('MEM-PATCH-004', 'decisions §8: changed metadata counts in filters', async () => {
   const [word, before, after] = [uniqueWord(), uniqueWord(), uniqueWord()];

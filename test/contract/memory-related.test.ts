@@ -24,7 +24,7 @@ clause('MEM-RELATED-001', 'decisions §8: GET /v1/memory/{id}/related answers ob
   const related = expectBody(await client.get(`/v1/memory/${telescope}/related`), 200, Related).data.map(({ id }) => id);
   expect(related[0]).toBe(nebula);
   expect(related).not.toContain(telescope);
-}, { timeoutMs: 120_000 });
+});
 
 clause('MEM-RELATED-002', 'interface §7: related of an unknown id is 404 not_found', async () => {
   expectError(await client.get('/v1/memory/mem_unknown/related'), 404, 'not_found');

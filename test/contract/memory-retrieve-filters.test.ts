@@ -28,7 +28,7 @@ beforeAll(async () => {
   ids.forEach((id, index) => nameOf.set(id, names[index]!));
   for (const id of ids) await whenProcessed(client, id);
   await eventually(async () => expect((await retrieve(client, { keyword: word })).total).toBe(names.length));
-}, 120_000);
+});
 
 async function expectFound(filters: Record<string, string>, expected: string): Promise<void> {
   for (const mode of ['keyword', 'semantic', 'hybrid']) {

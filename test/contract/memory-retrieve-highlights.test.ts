@@ -53,7 +53,7 @@ clause('MEM-HIGHLIGHT-003', 'decisions §8: a semantic hit shows its best passag
   const fact = 'Whales communicate over hundreds of kilometres by low-frequency songs.';
   const highlights = await highlightsOf(`${filler('budget')}${fact} ${filler('parking')}${uniqueWord()}`, { q: 'how do sea mammals talk to each other across the ocean', mode: 'semantic' });
   expect(highlights.map(textOf).join('\n')).toContain('Whales');
-}, { timeoutMs: 120_000 });
+});
 
 clause('MEM-HIGHLIGHT-004', 'decisions §8: a word found in spite of a typo is highlighted as it stands in the text', async () => {
   const word = uniqueWord();
@@ -65,7 +65,7 @@ clause('MEM-HIGHLIGHT-005', 'decisions §8: in long content the highlight shows 
   const filler = 'Nothing to see on this page of the handbook, please turn it over. '.repeat(800);
   const highlights = await highlightsOf(`${filler}${word} hides here. ${filler}`, { keyword: word });
   expect(highlights.join('\n')).toContain(`<em>${word}</em>`);
-}, { timeoutMs: 120_000 });
+});
 
 clause('MEM-HIGHLIGHT-006', 'decisions §8: hybrid hits are highlighted too', async () => {
   const word = uniqueWord();

@@ -39,7 +39,7 @@ beforeAll(async () => {
     for (const id of ids) await whenProcessed(client, id);
   }
   await eventually(async () => expect((await retrieve(client, { keyword: 'reference', category })).total).toBe(18));
-}, 180_000);
+});
 
 async function expectFirst(parameters: (identifier: string) => Record<string, string>): Promise<void> {
   for (const [kind, identifier] of Object.entries(identifiers)) {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const ids = await storeAll(client, topics.map((topic) => ({ content: `${texts[topic]} (${word})`, metadata: { category } })));
   topics.forEach((topic, index) => idOf.set(topic, ids[index]!));
   for (const id of ids) await whenProcessed(client, id);
-}, 120_000);
+});
 
 const first = async (parameters: Record<string, string | number>) => (await retrieve(client, { category, ...parameters })).results[0]?.id;
 
@@ -174,4 +174,4 @@ clause('MEM-RETRIEVE-QUERY-001', 'interface §4.1: any text may be asked for: op
       expect([200, 400], `${mode} ${text.slice(0, 40)}`).toContain(status);
     }
   }
-}, { timeoutMs: 60_000 });
+});

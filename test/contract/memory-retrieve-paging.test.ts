@@ -18,7 +18,7 @@ beforeAll(async () => {
   ids = await storeAll(client, Array.from({ length: 25 }, (_, index) => ({ content: `${`${word} `.repeat(1 + (index % 4))} entry ${index}`, metadata: { category } })));
   for (const id of ids) await whenProcessed(client, id);
   await eventually(async () => expect((await retrieve(client, { keyword: word })).total).toBe(25));
-}, 120_000);
+});
 
 const cursorOf = async (parameters: Record<string, string | number>): Promise<string> => (await retrieve(client, parameters)).next_cursor ?? expect.fail('no cursor');
 const ask = (parameters: Record<string, string | number>, asker = client) => asker.get(`/v1/memory/retrieve${query(parameters)}`);
@@ -47,7 +47,7 @@ clause('MEM-RETRIEVE-PAGE-003', 'decisions §5: pages neither repeat nor skip, k
       expect(pages).toHaveLength(Math.ceil(25 / limit));
     }
   }
-}, { timeoutMs: 90_000 });
+});
 
 clause('MEM-RETRIEVE-PAGE-004', 'decisions §5: what is stored or changed meanwhile neither shifts the pages nor hides what existed at the first', async () => {
   for (const mode of modes) {
@@ -65,7 +65,7 @@ clause('MEM-RETRIEVE-PAGE-004', 'decisions §5: what is stored or changed meanwh
     expect(seen, `${mode}: none skipped`).toEqual(expect.arrayContaining(existing));
     expect(new Set(pages.map((page) => page.total)), `${mode}: one total`).toEqual(new Set([12]));
   }
-}, { timeoutMs: 180_000 });
+});
 
 clause('MEM-RETRIEVE-PAGE-005', 'decisions §5: objects deleted meanwhile are not shown and make no other be skipped', async () => {
   const own = uniqueWord();

@@ -30,7 +30,7 @@ beforeAll(async () => {
   callback = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<link rel="icon" href="data:,"><title>Back at the application</title>')).listen(0, '127.0.0.1');
   await once(callback, 'listening');
   application = { ...(await demoApplication(server)), redirectUri: `http://127.0.0.1:${(callback.address() as AddressInfo).port}/callback` };
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   callback?.close();
@@ -71,7 +71,7 @@ clause('OAUTH-BROWSER-001', 'decisions §3: a person signs in, chooses a workspa
     expect(await page.title()).toBe('Back at the application');
     const tokens = await trade(application, asked, new URL(page.url()));
     expect((await withKey(server, tokens.access_token).get('/v1/memory')).status).toBe(200);
-  }), { skipIf, timeoutMs: 60_000 });
+  }), { skipIf });
 
 clause('OAUTH-BROWSER-002', 'decisions §3: a person refuses, and the application is told', () =>
   visit('memory.read', async (page, { state }) => {
@@ -79,7 +79,7 @@ clause('OAUTH-BROWSER-002', 'decisions §3: a person refuses, and the applicatio
     await page.getByRole('button', { name: 'Refuse' }).click();
     await page.waitForURL(`${application.redirectUri}?**`);
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject({ error: 'access_denied', state });
-  }), { skipIf, timeoutMs: 60_000 });
+  }), { skipIf });
 
 clause('OAUTH-BROWSER-003', 'decisions §3: a wrong password is said, and the next try goes on', () =>
   visit('memory.read', async (page) => {
@@ -90,7 +90,7 @@ clause('OAUTH-BROWSER-003', 'decisions §3: a wrong password is said, and the ne
     expect(await page.getByLabel('Password').inputValue()).toBe('');
     await signIn(page, users.editor);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Allow');
-  }), { skipIf, timeoutMs: 60_000 });
+  }), { skipIf });
 
 clause('OAUTH-BROWSER-004', 'decisions §3: a person with an authenticator is asked for a code, and may turn back', () =>
   visit('memory.read', async (page) => {
@@ -100,7 +100,7 @@ clause('OAUTH-BROWSER-004', 'decisions §3: a person with an authenticator is as
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.waitForURL(`${application.redirectUri}?**`);
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
-  }), { skipIf, timeoutMs: 60_000 });
+  }), { skipIf });
 
 clause('OAUTH-BROWSER-005', 'decisions §3: the pages need neither a wide screen nor a pointer', () =>
   visit('memory.read memory.write learn', async (page) => {
@@ -117,4 +117,4 @@ clause('OAUTH-BROWSER-005', 'decisions §3: the pages need neither a wide screen
       await page.keyboard.press('Tab');
       expect(await page.locator(':focus').evaluate((element) => (element as HTMLButtonElement).value !== '' && element.tagName === 'BUTTON' ? (element as HTMLButtonElement).value : element.id)).toBe(expected);
     }
-  }, { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }), { skipIf, timeoutMs: 60_000 });
+  }, { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }), { skipIf });

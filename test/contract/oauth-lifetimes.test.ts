@@ -21,7 +21,7 @@ const stepUpSeconds = 6;
 let server: Server;
 beforeAll(async () => {
   server = await startServer({ env: { OAUTH_ACCESS_TTL_SECONDS: `${accessSeconds}`, OAUTH_REFRESH_TTL_SECONDS: `${refreshSeconds}`, STEP_UP_TTL_SECONDS: `${stepUpSeconds}` } });
-}, 90_000);
+});
 afterAll(() => server.stop());
 
 type Role = 'sovereign' | 'architect' | 'admin' | 'editor' | 'viewer' | 'learner';
@@ -65,7 +65,7 @@ clause('OAUTH-EXPIRY-002', 'decisions §1: OAUTH_REFRESH_TTL_SECONDS ends a refr
   await expect(openid.refreshTokenGrant(config, unused.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
   live = await openid.refreshTokenGrant(config, live.refresh_token!);
   expect((await bearer(live).get('/v1/memory')).status).toBe(200);
-}, { timeoutMs: 60_000 });
+});
 
 clause('OAUTH-TOTP-001', 'decisions §3: a user with an authenticator gives a code at the sign-in; a wrong one is said, a used one is refused', async () => {
   const { url } = await ask(await demoApplication(server), 'memory.read');
@@ -85,7 +85,7 @@ clause('OAUTH-GROWTH-001', 'decisions §3: with scope growth the token counts as
   await eventually(async () => {
     tokens = await openid.refreshTokenGrant((await demoApplication(server)).config, tokens.refresh_token!);
     expect((await tracks(tokens)).text).toContain('totp_required');
-  }, 20_000);
+  });
 });
 
 clause('OAUTH-GROWTH-002', 'decisions §3: a workspace Admin may allow growth; without the scope a token does not reach it, whoever the user is', async () => {
@@ -107,7 +107,7 @@ clause('OAUTH-RESTART-001', 'decisions §3: clients and the signing key survive 
   await server.restart();
   expect(await keys()).toEqual(before);
   expect((await bearer(await connect('learner', 'memory.read')).get('/v1/memory')).status).toBe(200);
-}, { timeoutMs: 60_000 });
+});
 
 clause('OAUTH-HTTPS-001', 'decisions §1: behind a proxy that speaks HTTPS the issuer is BASE_URL, cookies are Secure, and plain HTTP is redirected', async () => {
   await using proxied = await startServer({ env: { TRUST_PROXY: 'true', BASE_URL: 'https://api.example' } });
@@ -121,4 +121,4 @@ clause('OAUTH-HTTPS-001', 'decisions §1: behind a proxy that speaks HTTPS the i
   for (const cookie of answer.headers['set-cookie']!) expect(cookie.toLowerCase()).toMatch(/(?=.*; secure)(?=.*httponly)(?=.*samesite=lax)/);
   expect(await at(`/oauth/authorize?${query}`, { 'x-forwarded-proto': 'http' })).toMatchObject({ status: 301, headers: { location: expect.stringContaining('https://api.example/oauth/authorize?') as string } });
   for (const path of ['/oauth/jwks', '/oauth/authorize', '/oauth/interaction/x']) expect((await at(path, { 'x-forwarded-host': 'other.example' })).status, path).toBe(404);
-}, { timeoutMs: 60_000 });
+});

@@ -20,8 +20,8 @@ beforeAll(async () => {
   admin = as(server, 'admin');
   stored = await storeAll(client, Array.from({ length: 1_050 }, (_, index) => ({ content: `${word} ${index}` })));
   await eventually(async () => expect(idsOf(await list(client, { limit: 1000 }))).toEqual(expect.arrayContaining(stored.slice(-500))));
-}, 180_000);
-afterAll(() => server.stop(), 60_000);
+});
+afterAll(() => server.stop());
 
 const idsOf = (page: MemoryPage): string[] => page.results.map((item) => item.id);
 
@@ -150,7 +150,7 @@ clause('PAGE-KEYS-001', 'decisions §5: every other list: data, default 25, abov
   expect((await page({ limit: 60, before: second.prev_cursor! })).data).toEqual(first.data);
   const names = ids.map((id) => [...first.data, ...second.data].find((key) => key.id === id)!.name).filter((name) => name.startsWith('Key '));
   expect(names, 'newest first').toEqual(Array.from({ length: 105 }, (_, index) => `Key ${104 - index}`));
-}, { timeoutMs: 60_000 });
+});
 
 clause('PAGE-EXPIRY-001', 'interface §8.2 rule 1: a stale cursor is 400 cursor_expired, in list and in search', async () => {
   await using own = await startServer({ env: { CURSOR_TTL_SECONDS: '1' } });
@@ -166,4 +166,4 @@ clause('PAGE-EXPIRY-001', 'interface §8.2 rule 1: a stale cursor is 400 cursor_
   await eventually(async () => expectError(await owner.get(`/v1/memory${query({ limit: 2, cursor: listed.next_cursor! })}`), 400, 'cursor_expired'), 5_000);
   await eventually(async () => expectError(await owner.get(`/v1/memory${query({ limit: 2, before: listed.next_cursor! })}`), 400, 'cursor_expired'), 5_000);
   await eventually(async () => expectError(await owner.get(`/v1/memory/retrieve${query({ keyword: common, limit: 2, cursor: searched.next_cursor! })}`), 400, 'cursor_expired'), 5_000);
-}, { timeoutMs: 120_000 });
+});

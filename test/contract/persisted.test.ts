@@ -77,7 +77,7 @@ clause('GQL-PERSISTED-004', 'decisions §13: subscriptions too, and REST goes on
   expect((await stream.next()).data).toMatchObject({ memoryProcessed: { id } });
   await using other = subscribe(server, server.credentials.api_keys.read_write, id, 'subscription ($id: ID!) { memoryProcessed(id: $id) { id } }');
   await expect(other.next()).rejects.toMatchObject([{ extensions: { code: 'validation_error' } }]);
-}, { timeoutMs: 90_000 });
+});
 
 clause('GQL-PERSISTED-005', 'decisions §13: without PERSISTED_ONLY registered documents can be named by hash as well', async () => {
   const client = as(sharedServer(), 'read_write');

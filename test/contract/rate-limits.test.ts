@@ -75,7 +75,7 @@ clause('LIMIT-TOKEN-001', 'interface §8.1: a token reads 600 times a minute, an
   expect(remaining.slice(0, 599)).toEqual(Array.from({ length: 599 }, (_, index) => 598 - index));
   expect(new Set(remaining.slice(599))).toEqual(new Set([0]));
   expect(new Set(answers.map((answer) => limitsOf(answer).limit))).toEqual(new Set([600]));
-}, { timeoutMs: 60_000 });
+});
 
 clause('LIMIT-429-001', 'interface §7.2: 429 is a problem with type, title, status, detail and scope, with code and request_id, and Retry-After in seconds', async () => {
   const refused = await read(as(server, 'read_only'))();
@@ -204,7 +204,7 @@ clause('LIMIT-ADDRESS-001', 'decisions §7: public paths are limited by the addr
   expect((await nobody.get('/openapi.json', from('198.51.100.2'))).status).toBe(200);
   // Whoever has a credential counts for it, wherever the request comes from.
   expect((await as(server, 'admin').get('/v1/memory?limit=1', client)).status).toBe(200);
-}, { timeoutMs: 60_000 });
+});
 
 clause('LIMIT-ADDRESS-002', 'decisions §7: of IPv6 the /64 is one client', async () => {
   const nobody = as(server, 'nobody');
@@ -230,7 +230,7 @@ clause('LIMIT-ADDRESS-003', 'decisions §7: credentials that are not valid count
   expect((await as(server, 'admin').get('/v1/workspaces', client)).status).toBe(200);
   expect((await as(server, 'nobody').get('/openapi.json', client)).status).toBe(200);
   expect((await as(server, 'viewer_user').get('/v1/workspaces', from('198.51.100.4'))).status).toBe(200);
-}, { timeoutMs: 60_000 });
+});
 
 clause('LIMIT-HEADERS-001', 'interface §9: rate-limit headers are on all responses, refusals and unknown paths included', async () => {
   const admin = as(server, 'admin');
@@ -264,7 +264,7 @@ clause('LIMIT-EXEMPT-001', 'interface §8.1: /healthz, /readyz and /version are 
     expect(countOf(answers, 200), path).toBe(answers.length);
     expectNoLimits(answers.at(-1)!);
   }
-}, { timeoutMs: 60_000 });
+});
 
 clause('LIMIT-OFF-001', 'decisions §7: RATE_LIMIT_PROFILE=off limits nothing and says nothing', async () => {
   const shared = sharedServer();
@@ -284,7 +284,7 @@ clause('LIMIT-OVERVIEW-001', 'interface §8.1: the overview profile counts a tok
   expect((await read(as(own, 'read_only'))()).headers.get('ratelimit-policy')).toBe('"token";q=600;w=60');
   expect((await as(own, 'admin').post('/api/exports/full')).status).toBe(201);
   expect(expectLimited(await as(own, 'admin').post('/api/exports/full')).scope).toBe('endpoint');
-}, { timeoutMs: 60_000 });
+});
 
 clause('LIMIT-WINDOW-001', 'interface §8.1: the window slides: what is older than it counts no more, and Retry-After is right to the second', async () => {
   const figure = { limit: 4, burst: 1, window_seconds: 4 };
@@ -316,7 +316,7 @@ clause('LIMIT-FILE-001', 'decisions §7: a fault in RATE_LIMIT_FILE stops the st
     await expect(start).rejects.toThrow(new RegExp(name.split('.').at(-1)!));
   }
   await expect(startServer({ env: { ...guide, RATE_LIMIT_FILE: join(folder, 'missing.json') } })).rejects.toThrow(/RATE_LIMIT_FILE.*missing\.json/);
-}, { timeoutMs: 60_000 });
+});
 
 async function fileOf(figures: unknown): Promise<string> {
   const path = join(folder, `${uniqueWord()}.json`);

@@ -47,7 +47,7 @@ test('the five minutes of the README work as printed', async () => {
     };
     for (const block of blocks) {
       // What was stored is found as soon as the work behind it is done.
-      const answer = block.includes('/retrieve') ? await eventually(async () => found(await run(block), block), 90_000) : await run(block);
+      const answer = block.includes('/retrieve') ? await eventually(async () => found(await run(block), block)) : await run(block);
       if (answer !== null) expect(answer, block).not.toHaveProperty(['error']);
       if (answer !== null) expect(answer, block).not.toHaveProperty(['errors']);
       if (block.includes('/graphql')) expect(answer).toMatchObject({ data: { organization: { name: 'Demo Organization' } } });
@@ -59,7 +59,7 @@ test('the five minutes of the README work as printed', async () => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 180_000);
+});
 
 test('signing in works as the README prints it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
@@ -77,7 +77,7 @@ test('signing in works as the README prints it', async () => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 test('live state works as the README prints it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
@@ -91,7 +91,7 @@ test('live state works as the README prints it', async () => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 test('signing in with OAuth works as the README prints it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
@@ -107,7 +107,7 @@ test('signing in with OAuth works as the README prints it', async () => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 test('a receiver of webhooks works as the README prints it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quadrivium-readme-'));
@@ -127,11 +127,11 @@ test('a receiver of webhooks works as the README prints it', async () => {
     let printed = '';
     receiver.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
     const { id } = await store(as(server, 'read_write'), { content: 'Told of as the README says.' });
-    await eventually(async () => expect(printed).toBe(`memory.stored ${id}\nmemory.processed ${id}\n`), 90_000).finally(() => receiver.kill());
+    await eventually(async () => expect(printed).toBe(`memory.stored ${id}\nmemory.processed ${id}\n`)).finally(() => receiver.kill());
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 /** A search must find; the block that looks an object up by its id answers the object itself. */
 function found(answer: unknown, block: string): unknown {

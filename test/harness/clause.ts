@@ -1,7 +1,6 @@
 import { test } from 'vitest';
 
 export interface ClauseOptions {
-  readonly timeoutMs?: number;
   /** Only for promises that need an installation which this run has not got. */
   readonly skipIf?: boolean;
 }
@@ -11,5 +10,5 @@ export interface ClauseOptions {
  * Id and promise are literals, because coverage.md is made from the source text.
  */
 export function clause(id: string, promise: `${'interface' | 'decisions'} §${string}: ${string}`, check: () => Promise<void>, options: ClauseOptions = {}): void {
-  test.skipIf(options.skipIf === true)(`${id} ${promise}`, { timeout: options.timeoutMs ?? 30_000 }, check);
+  test.skipIf(options.skipIf === true)(`${id} ${promise}`, check);
 }

@@ -1,15 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
+import { inject } from 'vitest';
 import type { Credentials } from './credentials.ts';
 import { rawRequest } from './raw-request.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** As a first start left it. */
+    readonly startedDataDir: string;
+  }
+}
 
 /** Where requests go and with which keys; all that most tests need. */
 export interface Target {
@@ -35,6 +43,8 @@ export interface Server extends Target, AsyncDisposable {
 export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
+  /** With nothing there, as a newcomer finds it; by default the embedded database is the copy of one that was started before. */
+  readonly isFirstStart?: boolean;
   readonly port?: number;
   /** `https` when the options of env switch TLS on. */
   readonly scheme?: 'http' | 'https';
@@ -46,8 +56,8 @@ export const adminDatabaseUrl = process.env['TEST_DATABASE_URL'];
 
 const node = join(repositoryRoot, 'node_modules/.bin/node');
 const slices = ['memory', 'marketplace', 'learning', 'growth'];
-const readyWithinMs = 60_000;
-const stopWithinMs = 15_000;
+const readyWithinMs = 180_000;
+const stopWithinMs = 60_000;
 const outputCharactersMax = 100_000;
 
 interface Piece {
@@ -58,13 +68,13 @@ interface Piece {
 
 /** Starts the built product as an operator would, on a free port, with a folder and database of its own. */
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'quadrivium-')));
+  const dataDir = options.dataDir ?? (await newDataDir(options.isFirstStart ?? adminDatabaseUrl !== undefined));
   const port = options.port ?? (await freePort());
   const baseUrl = `${options.scheme ?? 'http'}://127.0.0.1:${port}`;
   const database = adminDatabaseUrl === undefined ? null : await createDatabase(adminDatabaseUrl);
   const plan = await planPieces(port, baseUrl);
   const env = {
-    ...pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'LANG']),
+    ...pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_COMPILE_CACHE']),
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     DATA_DIR: dataDir,
@@ -140,6 +150,12 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     [Symbol.asyncDispose]: () => server.stop(),
   };
   return server;
+}
+
+async function newDataDir(isEmpty: boolean): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'quadrivium-'));
+  if (!isEmpty) await cp(inject('startedDataDir'), dataDir, { recursive: true });
+  return dataDir;
 }
 
 export async function freePort(): Promise<number> {

@@ -150,7 +150,7 @@ test.runIf(process.env['DATABASE_URL'] !== undefined)('listening goes on after t
   await vi.waitFor(async () => {
     await database.execute(`select pg_notify('Drops', 'again')`);
     expect(heard).toContain('again');
-  }, { timeout: 10_000, interval: 100 });
+  }, { timeout: 60_000, interval: 100 });
   await stop();
 });
 

@@ -44,7 +44,7 @@ const insertAll: JobHandler<null, typeof job> = {
   },
 };
 
-test('jobs that a process had in hand when it was killed are run by the next one, once', { timeout: 90_000 }, async () => {
+test('jobs that a process had in hand when it was killed are run by the next one, once', async () => {
   const before = await open();
   await before.execute(`create table effect (n int not null)`);
   await installJobs(before, [job]);
@@ -55,7 +55,7 @@ test('jobs that a process had in hand when it was killed are run by the next one
   for (let kills = 0; kills < (onServer === null ? job.retryLimit + 2 : 1); kills += 1) {
     const child = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, 'jobs-crash-worker.ts'), url, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
     const died = once(child, 'exit');
-    await once(child.stdout, 'data', { signal: AbortSignal.timeout(30_000) }).finally(() => child.kill('SIGKILL'));
+    await once(child.stdout, 'data', { signal: AbortSignal.timeout(120_000) }).finally(() => child.kill('SIGKILL'));
     await died;
   }
 
@@ -68,8 +68,8 @@ test('jobs that a process had in hand when it was killed are run by the next one
   });
   const started = performance.now();
   await vi.waitFor(async () => expect(await after.execute(`select n from effect order by n`)).toEqual([{ n: 1 }, { n: 2 }]), { timeout: 60_000, interval: 50 });
-  // The embedded engine knows its orphans; a server waits for two heartbeats and looks every five seconds.
-  expect(performance.now() - started).toBeLessThan(onServer === null ? 2_000 : 30_000);
+  // The embedded engine knows its orphans; a server waits for two heartbeats of ten seconds and looks every five.
+  expect(performance.now() - started).toBeLessThan(onServer === null ? 10_000 : 60_000);
   await jobs.stop();
   if (after !== onServer) await after.close();
 });

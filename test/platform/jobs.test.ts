@@ -33,7 +33,7 @@ const em = () => database.orm.em.fork();
 const add = (...numbers: number[]) => transaction(em(), (tx) => enqueue(tx, job, numbers.map((n) => ({ n }))));
 const effects = async () => (await query<{ n: number }>(em(), `select n from effect order by n`)).map(({ n }) => n);
 const queued = () => query<{ state: string; n: number }>(em(), `select state, (data->>'n')::int as n from pgboss.job where name = 'demo.add' order by n`);
-const eventually = <T>(assertion: () => Promise<T>) => vi.waitFor(assertion, { timeout: 20_000, interval: 20 });
+const eventually = <T>(assertion: () => Promise<T>) => vi.waitFor(assertion, { timeout: 60_000, interval: 20 });
 
 async function start(run: JobHandler<null, typeof job>['run'], batchSize = 50): Promise<{ stop(): Promise<void> }> {
   const handler: JobHandler<null, typeof job> = { job, batchSize, run };

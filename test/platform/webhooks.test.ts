@@ -59,14 +59,14 @@ it('hands webhooks over from process to process: each message once, in order, at
     await eventually(async () => expect(receiver.arrivals.length).toBeGreaterThan(25));
     await first.stop();
     expect(receiver.arrivals.length).toBeLessThan(subjects.length * types.length);
-    await eventually(async () => expect(receiver.arrivals.length).toBe(subjects.length * types.length), 20_000);
+    await eventually(async () => expect(receiver.arrivals.length).toBe(subjects.length * types.length));
     expect(new Set(receiver.arrivals.map(({ body }) => body.id)).size).toBe(receiver.arrivals.length);
     for (const id of subjects) expect(receiver.arrivals.filter(({ body }) => body.data['id'] === id).map(({ body }) => body.type)).toEqual(types);
     expect(receiver.busiestSecond()).toBeLessThanOrEqual(perSecond);
   } finally {
     await second.stop();
   }
-}, 60_000);
+});
 
 it('leaves alone what no webhook of the organization listens for', async () => {
   await record('org_silent', 'extension.installed', ['ins_1']);
@@ -80,7 +80,7 @@ it('leaves alone what no webhook of the organization listens for', async () => {
   expect(await database.execute(`select subject_id from platform.webhook_message where subject_id in ('ins_2', 'ins_3') and type in ('extension.installed', 'extension.updated') and body like '%org_loud%'`)).toEqual([{ subject_id: 'ins_3' }]);
   expect(await database.execute('select from platform.event where not relayed')).toEqual([]);
   await running.stop();
-}, 30_000);
+});
 
 it('records many subjects in rows of at most 100', async () => {
   await record('org_many', 'extension.installed', Array.from({ length: 250 }, (_, index) => `ins_${index}`));

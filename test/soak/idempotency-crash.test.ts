@@ -19,8 +19,8 @@ let answeredBefore = 0;
 
 beforeAll(async () => {
   server = await startServer();
-}, 120_000);
-afterAll(() => server.stop(), 60_000);
+});
+afterAll(() => server.stop());
 
 /** Sends one keyed request fifty times at once, kills the server among them, and repeats each until it has its answer. */
 async function answersThroughKill(round: number, send: (headers: Record<string, string>) => Promise<Answer>): Promise<Answer[]> {
@@ -68,10 +68,10 @@ clause('SOAK-IDEM-001', 'decisions §6: fifty repeats of a store with a kill amo
     const answer = expectOne(await answersThroughKill(round, (headers) => as(server, 'read_write').post('/v1/memory/store', { content: `Fifty stores ${word}` }, headers)));
     const { id } = expectBody(answer, 201, StoreReceipt);
     const client = as(server, 'read_write');
-    await eventually(async () => expect(idsOf(await retrieve(client, { keyword: word }))).toEqual([id]), 60_000);
+    await eventually(async () => expect(idsOf(await retrieve(client, { keyword: word }))).toEqual([id]));
     await eventually(async () => expect((await stats(client)).stored).toBe(before.stored + 1));
   }
-}, { timeoutMs: 300_000 });
+});
 
 clause('SOAK-IDEM-002', 'decisions §6: fifty repeats of a batch with a kill among them: each object once, one answer', async () => {
   for (let round = 0; round < rounds; round += 1) {
@@ -82,10 +82,10 @@ clause('SOAK-IDEM-002', 'decisions §6: fifty repeats of a batch with a kill amo
     const ids = expectBody(answer, 201, BatchReceipt).results.map((result) => ('id' in result ? result.id : expect.fail(answer.text)));
     expect(new Set(ids).size).toBe(20);
     const client = as(server, 'read_write');
-    await eventually(async () => expect(idsOf(await retrieve(client, { keyword: word, limit: 100 })).sort()).toEqual(ids.toSorted()), 60_000);
+    await eventually(async () => expect(idsOf(await retrieve(client, { keyword: word, limit: 100 })).sort()).toEqual(ids.toSorted()));
     await eventually(async () => expect((await stats(client)).stored).toBe(before.stored + 20));
   }
-}, { timeoutMs: 300_000 });
+});
 
 clause('SOAK-IDEM-003', 'decisions §6: fifty repeats of a new API key with a kill among them: one key, which every answer shows and which works', async () => {
   for (let round = 0; round < rounds; round += 1) {
@@ -96,7 +96,7 @@ clause('SOAK-IDEM-003', 'decisions §6: fifty repeats of a new API key with a ki
     expect(data.filter((one) => one.name === name).map((one) => one.id)).toEqual([id]);
     expect((await withKey(server, key).get('/v1/memory?limit=1')).status).toBe(200);
   }
-}, { timeoutMs: 300_000 });
+});
 
 clause('SOAK-IDEM-004', 'decisions §6: each of these commands left one entry in the audit log', async () => {
   const entries = z.looseObject({ data: z.array(z.looseObject({ operation: z.string() })), has_more: z.literal(false) });

@@ -7,15 +7,23 @@ import type { ByteWriter } from './bytes.ts';
  */
 export class PostingsWriter {
   readonly #out: ByteWriter;
+  readonly #start: number;
   #next = 0;
+  documents = 0;
 
   constructor(out: ByteWriter) {
     this.#out = out;
+    this.#start = out.length;
+  }
+
+  get bytes(): number {
+    return this.#out.length - this.#start;
   }
 
   posting(document: number, frequency: number): void {
     const distance = document - this.#next;
     this.#next = document + 1;
+    this.documents++;
     this.#out.number(frequency === 1 ? 2 * distance + 1 : 2 * distance);
     if (frequency !== 1) this.#out.number(frequency);
   }
@@ -27,10 +35,19 @@ export interface Postings {
   readonly frequencies: Float64Array;
 }
 
-/** Reads `count` postings. Ordinals and frequencies of a segment are below 2^28, so shifts suffice. */
 export function readPostings(bytes: Uint8Array, count: number, arena: Arena): Postings {
-  const documents = arena.uint32(count);
-  const frequencies = arena.float64(count);
+  const postings = { documents: arena.uint32(count), frequencies: arena.float64(count) };
+  decodePostings(bytes, count, postings);
+  return postings;
+}
+
+/** Room for so many. */
+export function postingsFor(count: number): Postings {
+  return { documents: new Uint32Array(count), frequencies: new Float64Array(count) };
+}
+
+/** Reads `count` postings into the first places. Ordinals and frequencies of a segment are below 2^28, so shifts suffice. */
+export function decodePostings(bytes: Uint8Array, count: number, { documents, frequencies }: Postings): void {
   for (let at = 0, from = 0, next = 0; at < count; at++, next++) {
     let byte = bytes[from++]!;
     let head = byte & 127;
@@ -52,5 +69,4 @@ export function readPostings(bytes: Uint8Array, count: number, arena: Arena): Po
     }
     frequencies[at] = frequency;
   }
-  return { documents, frequencies };
 }

@@ -1,8 +1,7 @@
-import { Arena } from './arena.ts';
 import { ByteWriter } from './bytes.ts';
 import { Dictionary, type DictionaryTerm, encodeDictionary } from './dictionary.ts';
 import { fold } from './fold.ts';
-import { PostingsWriter, readPostings } from './postings.ts';
+import { decodePostings, postingsFor, PostingsWriter } from './postings.ts';
 import { compoundsOf, partsOf, runsOf } from './tokenizer.ts';
 
 /** An immutable part of a workspace's index, as it is stored. */
@@ -14,27 +13,55 @@ export interface Segment {
 }
 
 export function buildSegment(documents: readonly { seq: number; content: string }[]): Segment {
-  const vocabulary = new Map<string, Occurrences>();
-  const lengths = documents.map(({ content }, document) => {
+  const numbers = new Map<string, number>();
+  // Each occurrence of a term, by the term's number, document after document.
+  const occurrences: number[] = [];
+  const occur = (term: string): void => {
+    let number = numbers.get(term);
+    if (number === undefined) numbers.set(term, (number = numbers.size));
+    occurrences.push(number);
+  };
+  const ends: number[] = [];
+  const lengths = documents.map(({ content }) => {
     let length = 0;
     for (const run of runsOf(fold(content))) {
       for (const part of partsOf(run)) {
-        count(vocabulary, part, document);
+        occur(part);
         length++;
       }
-      for (const compound of compoundsOf(run)) count(vocabulary, compound, document);
+      for (const compound of compoundsOf(run)) occur(compound);
     }
+    ends.push(occurrences.length);
     return length;
   });
+  const { starts, documentsOf } = byTerm(numbers.size, occurrences, ends);
   const postings = new ByteWriter();
-  const terms = [...vocabulary.keys()].sort(byUnits).map((term): DictionaryTerm => {
-    const { documents, frequencies } = vocabulary.get(term)!;
-    const start = postings.length;
+  // Without a comparator, sort() has the order of `<`, which the dictionary's searches rely on; no locale.
+  const terms = [...numbers.keys()].sort().map((term): DictionaryTerm => {
+    const number = numbers.get(term)!;
+    const end = starts[number + 1]!;
     const writer = new PostingsWriter(postings);
-    documents.forEach((document, at) => writer.posting(document, frequencies[at]!));
-    return { term, documents: documents.length, postingsBytes: postings.length - start };
+    for (let at = starts[number]!, next = at; at < end; at = next) {
+      const document = documentsOf[at]!;
+      while (next < end && documentsOf[next] === document) next++;
+      writer.posting(document, next - at);
+    }
+    return { term, documents: writer.documents, postingsBytes: writer.bytes };
   });
   return segmentOf(documents.map(({ seq }) => seq), lengths, terms, postings);
+}
+
+/** The documents of each term's occurrences, ascending: those of term i are `documentsOf[starts[i] .. starts[i + 1]]`. */
+function byTerm(terms: number, occurrences: readonly number[], ends: readonly number[]): { starts: Uint32Array; documentsOf: Uint32Array } {
+  const starts = new Uint32Array(terms + 1);
+  for (const term of occurrences) starts[term + 1]!++;
+  for (let term = 0; term < terms; term++) starts[term + 1]! += starts[term]!;
+  const next = starts.slice();
+  const documentsOf = new Uint32Array(occurrences.length);
+  ends.forEach((end, document) => {
+    for (let at = ends[document - 1] ?? 0; at < end; at++) documentsOf[next[occurrences[at]!]!++] = document;
+  });
+  return { starts, documentsOf };
 }
 
 /** A segment to be merged, and which of its documents are kept (1) or dropped (0). */
@@ -56,60 +83,40 @@ export function mergeSegments(parts: readonly SegmentPart[]): Segment {
       renumbered[document] = seqs.push(seq) - 1;
       lengths.push(dictionary.lengths[document]!);
     });
-    return { dictionary, postings: part.postings, renumbered, next: 0, term: dictionary.size > 0 ? dictionary.term(0) : null };
+    const terms = dictionary.terms();
+    return { dictionary, postings: part.postings, renumbered, terms, rank: 0, term: terms.next().value ?? null };
   });
   const terms: DictionaryTerm[] = [];
   const postings = new ByteWriter();
-  const arena = new Arena();
+  const read = postingsFor(Math.max(0, ...sources.map(({ renumbered }) => renumbered.length)));
   for (let term = smallestTerm(sources); term !== null; term = smallestTerm(sources)) {
-    const start = postings.length;
     const writer = new PostingsWriter(postings);
-    let documents = 0;
     for (const source of sources) {
       if (source.term !== term) continue;
-      const { dictionary, renumbered, next } = source;
-      const bytes = source.postings.subarray(dictionary.postings[next], dictionary.postings[next + 1]);
-      arena.reset();
-      const found = readPostings(bytes, dictionary.documents[next]!, arena);
-      found.documents.forEach((document, at) => {
-        if (renumbered[document]! < 0) return;
-        writer.posting(renumbered[document]!, found.frequencies[at]!);
-        documents++;
-      });
-      source.next++;
-      source.term = source.next < dictionary.size ? dictionary.term(source.next) : null;
+      const { dictionary, renumbered, rank, terms } = source;
+      const count = dictionary.documents[rank]!;
+      decodePostings(source.postings.subarray(dictionary.postings[rank], dictionary.postings[rank + 1]), count, read);
+      for (let at = 0; at < count; at++) {
+        const document = renumbered[read.documents[at]!]!;
+        if (document >= 0) writer.posting(document, read.frequencies[at]!);
+      }
+      source.rank++;
+      source.term = terms.next().value ?? null;
     }
-    if (documents > 0) terms.push({ term, documents, postingsBytes: postings.length - start });
+    if (writer.documents > 0) terms.push({ term, documents: writer.documents, postingsBytes: writer.bytes });
   }
   return segmentOf(seqs, lengths, terms, postings);
-}
-
-interface Occurrences {
-  readonly documents: number[];
-  readonly frequencies: number[];
 }
 
 interface Source {
   readonly dictionary: Dictionary;
   readonly postings: Uint8Array;
+  /** For each document its number in the merged segment, or -1. */
   readonly renumbered: Int32Array;
-  next: number;
+  readonly terms: Iterator<string, undefined>;
+  /** The term that is next in order, and which one it is. */
+  rank: number;
   term: string | null;
-}
-
-function count(vocabulary: Map<string, Occurrences>, term: string, document: number): void {
-  const occurrences = vocabulary.get(term);
-  if (!occurrences) {
-    vocabulary.set(term, { documents: [document], frequencies: [1] });
-    return;
-  }
-  const last = occurrences.documents.length - 1;
-  if (occurrences.documents[last] === document) {
-    occurrences.frequencies[last]! += 1;
-  } else {
-    occurrences.documents.push(document);
-    occurrences.frequencies.push(1);
-  }
 }
 
 function smallestTerm(sources: readonly Source[]): string | null {
@@ -125,9 +132,4 @@ function segmentOf(seqs: number[], lengths: number[], terms: DictionaryTerm[], p
     dictionary: encodeDictionary({ seqs, lengths, terms }),
     postings: postings.written(),
   };
-}
-
-/** The order of `<`, which the dictionary's searches rely on; no locale. */
-function byUnits(a: string, b: string): number {
-  return a < b ? -1 : 1;
 }
