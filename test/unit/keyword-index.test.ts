@@ -4,7 +4,10 @@ import { migrate } from '#platform/database/migrator.ts';
 import { query } from '#platform/database/query.ts';
 import { transaction } from '#platform/database/transaction.ts';
 import type { Database } from '#platform/database/database.ts';
+import type { Context } from '#platform/context.ts';
+import { indexKeywordsHandler } from '../../subgraphs/memory/jobs/index-keywords-handler.ts';
 import { memoryMigration } from '../../subgraphs/memory/migrations/0001-memory.ts';
+import type { MemoryPorts } from '../../subgraphs/memory/ports/ports.ts';
 import { PostgresKeywordIndex } from '../../subgraphs/memory/ports/postgres-keyword-index.ts';
 import { noFilter, type RetrieveFilter } from '../../subgraphs/memory/queries/filter.ts';
 import { keywordDocuments } from '../../subgraphs/memory/queries/keyword-documents.ts';
@@ -168,6 +171,22 @@ test('a merge leaves every answer as it was, and drops the dead', async () => {
   expect(await (await workspace(['plum tart', 'plum pie plum', 'tart of plums'])).search('plum tart').then(({ hits }) => hits.map(({ score }) => score))).toEqual(after.hits.map(({ score }) => score));
   expect(contentOf.size).toBe(4);
   expect(await index.prepareMerge(em(), workspaceId)).toBeNull();
+});
+
+test('a run of the index job merges until nothing is left to merge', async () => {
+  // Three segments of the second size, three of the first: the fourth of these makes a fourth of those.
+  const groups = [...Array.from({ length: 3 }, () => 5_000), ...Array.from({ length: 3 }, () => 1_500)].map((words) => ['quince '.repeat(words)]);
+  const { workspaceId, segments, find } = await workspace(...groups);
+  const [{ id }] = (await query<{ id: string }>(
+    em(),
+    `insert into memory.object (id, organization_id, vault_id, workspace_id, content, content_hash, byte_size, metadata, created_at)
+     values (gen_random_uuid(), 'org', 'vault', $1, $2, '\\x00', 1, '{}', now()) returning id`,
+    [workspaceId, 'quince '.repeat(1_500)],
+  )) as [{ id: string }];
+  const ctx = { em: em(), ports: { keywords: index }, config: { meiliUrl: null } } as unknown as Context<MemoryPorts>;
+  await indexKeywordsHandler.run(ctx, [{ ids: [id] }], (change) => transaction(em(), change));
+  expect(await segments()).toEqual([7]);
+  expect(await find('quince')).toHaveLength(7);
 });
 
 test('of two merges of the same segments one does nothing; a merge that fails changes nothing', async () => {

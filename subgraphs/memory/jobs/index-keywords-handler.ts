@@ -7,7 +7,7 @@ import { pendingContents } from '../queries/pending-contents.ts';
 import { indexKeywords } from './index-keywords.ts';
 import { enqueueMeilisearch } from './index-meilisearch.ts';
 
-/** Workspaces with new segments, until somebody looks whether they are to be merged. */
+/** Workspaces with new segments, until somebody looks whether they are to be merged; also those that come while others are seen to. */
 const unmerged = new Set<string>();
 let isMerging = false;
 
@@ -36,16 +36,14 @@ export const indexKeywordsHandler: JobHandler<Context<MemoryPorts>, typeof index
   },
 };
 
-/** One run at a time: the others leave theirs to the next. */
+/** One run at a time, until nothing is to be merged: the others leave theirs to it. */
 async function mergeSegments({ em, ports }: Context<MemoryPorts>): Promise<void> {
   if (isMerging) return;
   isMerging = true;
-  const workspaceIds = [...unmerged];
-  unmerged.clear();
   try {
-    for (const workspaceId of workspaceIds) {
-      const merge = await ports.keywords.prepareMerge(em, workspaceId);
-      if (merge) await transaction(em, merge);
+    for (const workspaceId of unmerged) {
+      unmerged.delete(workspaceId);
+      for (let merge; (merge = await ports.keywords.prepareMerge(em, workspaceId)); ) await transaction(em, merge);
     }
   } finally {
     isMerging = false;

@@ -49,9 +49,9 @@ export interface KeywordHit {
 
 /** What an index made of revisions must ask about the objects they belong to. */
 export interface KeywordDocuments<Filter> {
-  /** Of these revisions, the current ones of objects that may be found and pass the filter. */
-  findable(em: EntityManager, workspaceId: string, seqs: readonly number[], filter: Filter): Promise<readonly number[]>;
-  /** Of these revisions, the current ones of objects that may ever be found again: archived ones too. */
-  restorable(em: EntityManager, workspaceId: string, seqs: readonly number[]): Promise<readonly number[]>;
+  /** Of these revisions, those that are not current, or of objects that may not be found or do not pass the filter. */
+  hidden(em: EntityManager, workspaceId: string, seqs: readonly number[], filter: Filter): Promise<readonly number[]>;
+  /** Of these revisions, those that will never be found again. */
+  outdated(em: EntityManager, workspaceId: string, seqs: readonly number[]): Promise<readonly number[]>;
   contents(em: EntityManager, workspaceId: string, seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }

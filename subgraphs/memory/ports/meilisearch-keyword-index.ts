@@ -73,10 +73,10 @@ export class MeilisearchKeywordIndex {
     const merged = mergeLists(all!, parts, { tiers: ranking === 'tiered' && choices.length <= tieredWordsMax, documents });
     const known = new Set(merged.map(({ seq }) => seq));
     const ranked = [...merged, ...[...exact].filter((seq) => !known.has(seq)).map((seq) => ({ seq, score: 0 }))];
-    const findable = new Set(await this.#documents.findable(em, workspaceId, ranked.map(({ seq }) => seq), filter));
+    const hidden = new Set(await this.#documents.hidden(em, workspaceId, ranked.map(({ seq }) => seq), filter));
     return {
       hits: ranked
-        .filter(({ seq }) => findable.has(seq))
+        .filter(({ seq }) => !hidden.has(seq))
         .map((hit) => ({ ...hit, exact: exact.has(hit.seq) }))
         .filter((hit, place) => place < limit || hit.exact),
       terms: [...new Set([...own.map(({ term }) => term), ...marked.flatMap(markedWords)])],

@@ -60,14 +60,18 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
       if (!dictionary || !postings) return null;
       parts.push({ dictionary, postings, seqs: readSeqs(dictionary) });
     }
-    const alive = new Set(await this.#documents.restorable(em, workspaceId, parts.flatMap(({ seqs }) => seqs)));
+    const dropped = new Set(await this.#documents.outdated(em, workspaceId, parts.flatMap(({ seqs }) => seqs)));
     const segment = await this.#builders.run(
       {
         merge: parts.map(({ dictionary, postings, seqs }) => ({
           dictionary,
           postings,
-          // Deleting as we go keeps one copy of a revision that was indexed twice.
-          kept: Uint8Array.from(seqs, (seq) => (alive.delete(seq) ? 1 : 0)),
+          kept: Uint8Array.from(seqs, (seq) => {
+            if (dropped.has(seq)) return 0;
+            // Of a revision that was indexed twice, one copy is enough.
+            dropped.add(seq);
+            return 1;
+          }),
         })),
       },
       parts.flatMap(({ dictionary, postings }) => [dictionary.buffer, postings.buffer]),
@@ -166,7 +170,8 @@ export class PostgresKeywordIndex<Filter> implements KeywordIndex<Filter> {
       const unasked = ranked.map(({ seq }) => seq).filter((seq) => !passes.has(seq));
       for (let start = 0; start < unasked.length; start += blockMax) {
         const block = unasked.slice(start, start + blockMax);
-        const findable = new Set(await this.#withPhrases(em, workspaceId, await this.#documents.findable(em, workspaceId, block, filter), phrases));
+        const hidden = new Set(await this.#documents.hidden(em, workspaceId, block, filter));
+        const findable = new Set(await this.#withPhrases(em, workspaceId, block.filter((seq) => !hidden.has(seq)), phrases));
         for (const seq of block) passes.set(seq, findable.has(seq));
       }
       const hits = withoutRepeats(ranked).filter(({ seq }) => passes.get(seq));

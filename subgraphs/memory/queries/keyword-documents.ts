@@ -6,20 +6,21 @@ import type { RetrieveFilter } from './filter.ts';
 
 /** What the keyword index asks about the objects behind its postings. */
 export const keywordDocuments: KeywordDocuments<RetrieveFilter> = {
-  findable: (em, workspaceId, seqs, filter) => currentSeqs(em, workspaceId, seqs, filterConditions(filter, 3)),
+  hidden: (em, workspaceId, seqs, filter) => seqsBut(em, workspaceId, seqs, filterConditions(filter, 3)),
   // Whoever comes back from the archive is indexed anew, under a new number.
-  restorable: (em, workspaceId, seqs) => currentSeqs(em, workspaceId, seqs, { sql: '', params: [] }),
+  outdated: (em, workspaceId, seqs) => seqsBut(em, workspaceId, seqs, { sql: '', params: [] }),
   contents: async (em, workspaceId, seqs) => {
     const rows = await query<{ seq: number; content: string }>(em, `select seq, content from memory.object where seq = any($1) and workspace_id || '' = $2 and status = 'stored'`, [seqs, workspaceId]);
     return new Map(rows.map(({ seq, content }) => [seq, content]));
   },
 };
 
-async function currentSeqs(em: EntityManager, workspaceId: string, seqs: readonly number[], filter: { sql: string; params: unknown[] }): Promise<number[]> {
+/** Those of which no object tells. Nearly all are told of, and what need not be answered is not: of 1,000 that takes a third of the time. */
+async function seqsBut(em: EntityManager, workspaceId: string, seqs: readonly number[], filter: { sql: string; params: unknown[] }): Promise<number[]> {
   // The concatenation keeps the planner from reading the whole workspace by its index; the few by seq are what we want.
   const rows = await query<{ seq: number }>(
     em,
-    `select seq from memory.object where seq = any($1::bigint[]) and workspace_id || '' = $2 and status = 'stored'${filter.sql}`,
+    `select unnest($1::bigint[]) as seq except select seq from memory.object where seq = any($1::bigint[]) and workspace_id || '' = $2 and status = 'stored'${filter.sql}`,
     [seqs, workspaceId, ...filter.params],
   );
   return rows.map(({ seq }) => seq);

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core';
 import { LRUCache } from 'lru-cache';
 import { query } from '#platform/database/query.ts';
-import { transaction } from '#platform/database/transaction.ts';
 import { vectorParameter } from '#platform/database/vector.ts';
 import { filterConditions } from './filter.ts';
 import type { RetrieveFilter } from './filter.ts';
@@ -41,7 +40,7 @@ export async function nearestPassages(em: EntityManager, asked: NearestQuery): P
   // What the approximate index does not hold yet is compared one by one.
   const depth = parameters(Math.min(asked.limit, approximateMax));
   const [indexed, recent] = await Promise.all([
-    scanIndex(em, asked.vector, source, depth),
+    query<NearPassage>(em, approximateScan(asked.vector.length, source, approximateMax), depth),
     query<NearPassage>(em, scan(' and not approximate'), depth),
   ]);
   return bestOfEach([...indexed, ...recent].sort((a, b) => b.similarity - a.similarity), asked.limit);
@@ -75,14 +74,6 @@ const joinOf = (conditions: string): string => (conditions === '' ? '' : ` join 
  * 200 cost 7. As ef it gives a recall of .997 for the first page (docs/decisions/0012-vector-index.md).
  */
 const approximateMax = 400;
-
-/** HNSW with iterative scan, so that a narrow filter still finds enough: without it, a tenant of 10 % got 4 of 10 results. */
-function scanIndex(em: EntityManager, vector: Float32Array, source: string, parameters: readonly unknown[]): Promise<NearPassage[]> {
-  return transaction(em, async (inner) => {
-    await query(inner, `select set_config('hnsw.ef_search', '${approximateMax}', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)`);
-    return query<NearPassage>(inner, approximateScan(vector.length, source), parameters);
-  });
-}
 
 /** Passages come best first, so the first of an object is its best. */
 function bestOfEach(passages: readonly NearPassage[], limit: number): NearPassage[] {
