@@ -29,11 +29,14 @@ export function createAuthenticator(database: Database, clock: Clock, { sessionT
   ];
   // A credential is looked up once and kept for as long as nothing changes; the short life bounds what a lost notification costs.
   const cache = new LRUCache<string, Known>({ max: 10_000, ttl: 5_000, ttlResolution: 100 });
+  let changes = 0;
 
   const lookUp = async (token: string): Promise<Known | undefined> => {
     const strategy = strategies.find((one) => one.matches(token));
+    const before = changes;
     const known = await strategy?.lookUp(token);
-    if (known !== undefined && strategy!.isCached) cache.set(token, known);
+    // What was read while something changed may be of before the change.
+    if (known !== undefined && strategy!.isCached && changes === before) cache.set(token, known);
     return known;
   };
 
@@ -45,7 +48,10 @@ export function createAuthenticator(database: Database, clock: Clock, { sessionT
   };
 
   return {
-    forget: () => cache.clear(),
+    forget: () => {
+      changes += 1;
+      cache.clear();
+    },
     knows: ({ authorization }) => authorization === undefined || cache.has(tokenOf(authorization) ?? ''),
     authenticate: ({ authorization, 'x-api-key': legacy }) => {
       if (authorization === undefined) {

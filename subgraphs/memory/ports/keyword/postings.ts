@@ -35,13 +35,14 @@ export interface Postings {
   readonly frequencies: Float64Array;
 }
 
+/** For a search, until the arena's next reset. */
 export function readPostings(bytes: Uint8Array, count: number, arena: Arena): Postings {
   const postings = { documents: arena.uint32(count), frequencies: arena.float64(count) };
   decodePostings(bytes, count, postings);
   return postings;
 }
 
-/** Room for so many. */
+/** Room that many terms can be decoded into, one after the other. */
 export function postingsFor(count: number): Postings {
   return { documents: new Uint32Array(count), frequencies: new Float64Array(count) };
 }
