@@ -253,7 +253,7 @@ clause('WHK-RETRY-001', 'decisions §12: a failure is repeated by the schedule w
     for (const [index, pause] of retrySeconds.slice(0, 2).entries()) {
       const waited = told[index + 1]!.atMs - told[index]!.atMs;
       expect(waited).toBeGreaterThanOrEqual(pause * 1000);
-      expect(waited).toBeLessThan(pause * 1000 + 10_000);
+      expect(waited).toBeLessThan(pause * 1000 + 3_000);
     }
     await deliveryWhen(webhook.id, { state: 'delivered', attempts: 3, last_status: 204 });
     expect(await getWebhook(admin, webhook.id)).toMatchObject({ state: 'enabled', failing_since: null });
@@ -318,7 +318,7 @@ clause('WHK-RATE-001', 'interface §8.1: never more deliveries to a webhook in a
     await eventually(async () => expect(receiver.arrivals.length).toBe(count));
     expect(receiver.busiestSecond()).toBeLessThanOrEqual(perSecond);
     const tookMs = receiver.arrivals.at(-1)!.atMs - receiver.arrivals[0]!.atMs;
-    expect(tookMs, 'and not much fewer').toBeLessThan(30_000);
+    expect(tookMs, 'and not much fewer').toBeLessThan(15_000);
   });
 });
 
@@ -330,7 +330,7 @@ clause('WHK-SLOW-001', 'decisions §12: a receiver that hangs holds up nobody el
     const ids = await storeAll(writer, Array.from({ length: 30 }, () => ({ content: `Hanging ${uniqueWord()}` })));
     const began = performance.now();
     await eventually(async () => expect(receiver.accepted.length).toBe(ids.length));
-    expect(performance.now() - began).toBeLessThan(20_000);
+    expect(performance.now() - began).toBeLessThan(4_000);
   });
   await admin.delete(`/v1/webhooks/${slow.id}`);
 });

@@ -18,12 +18,10 @@ test.runIf(process.env['BEIR_FOLDER'] !== undefined)('ranks a BEIR collection as
   expect(await bench('quality', process.env['BEIR_FOLDER']!, '--assert')).toContain('PASS');
 });
 
-// What a bench takes in milliseconds depends on the machine and on what else runs on it, so here it is judged by its baseline
-// of the same minutes; the targets themselves (50 ms, 5,000 a second, 2 s) are judged with --assert on a quiet machine.
+// The bench judges its targets (50 ms, 0.97) with --assert; here a machine that is busy for a moment must not fail the run, a regression must.
 test('finds 100,000 objects in one workspace quickly, and as an exact scan would', async () => {
   const printed = await bench('retrieve', '--objects', '100000');
-  // 0.25 to 0.3 on a quiet machine.
-  expect(figure(printed, /hybrid p95 ≤ 50 ms: ([\d.]+) ms/)).toBeLessThan(0.6 * figure(printed, /exact scan, semantic\s+p50 ([\d.]+) ms/));
+  expect(figure(printed, /hybrid p95 ≤ 50 ms: ([\d.]+) ms/)).toBeLessThan(100);
   expect(figure(printed, /recall@10 ≥ 0.97: ([\d.]+)/)).toBeGreaterThanOrEqual(0.97);
 });
 
@@ -32,9 +30,8 @@ test('stores for three minutes in a memory that does not grow with what is store
   expect(printed).toMatch(/^PASS  nothing lost/m);
   // The bound of the batches, their growth, and the bound of the single stores.
   expect(printed.match(/^(PASS|FAIL)  .*RSS.*$/gm)?.map((line) => line.slice(0, 4))).toEqual(['PASS', 'PASS', 'PASS']);
-  expect(figure(printed, /found by keyword within 2 s of its acknowledgement: (\d+) ms/)).toBeLessThan(10_000);
-  // Grouped commits make it about as fast as the same rows without them.
-  expect(figure(printed, /the product reaches ([\d.]+) of it/)).toBeGreaterThan(0.5);
+  expect(figure(printed, /found by keyword within 2 s of its acknowledgement: (\d+) ms/)).toBeLessThan(4_000);
+  expect(figure(printed, /batches, 5,000 objects\/s: (\d+)/)).toBeGreaterThan(2500);
 });
 
 test('tells 2,000 live subscribers in time, and keeps nothing of them', async () => {
